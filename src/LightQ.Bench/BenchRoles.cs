@@ -31,7 +31,8 @@ internal static class BenchRoles
     /// <param name="explain">What the parent is told of an exception that ends a run: one line for people.</param>
     /// <param name="cancellationToken">Ends it before.</param>
     public static Task RunAsync(string name, Func<Exception, string> explain, CancellationToken cancellationToken) =>
-        Talking[name](new RoleChannel(explain, name == HandOverRole.Name ? HandOverRole.Orphaned : null), cancellationToken);
+        Talking[name]
+            (new RoleChannel(explain, name == HandOverRole.Name ? HandOverRole.Orphaned : null), cancellationToken);
 
     /// <summary>Relays bytes until the parent is gone.</summary>
     /// <param name="certificateFile">What it shows on both ends; null for no TLS.</param>

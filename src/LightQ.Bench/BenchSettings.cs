@@ -34,7 +34,9 @@ internal sealed record BenchSettings
     /// <summary>Where consumers subscribe; null for where producers publish.</summary>
     public string? ConsumeServer { get; init; }
 
-    /// <summary>Where a latency bench writes the product's last run: the distribution and the single values; null for nowhere.</summary>
+    /// <summary>
+    /// Where a latency bench writes the product's last run: the distribution and the single values; null for nowhere.
+    /// </summary>
     public string? HistogramFile { get; init; }
 
     /// <summary>Where an own broker keeps its data; null for the temporary directory.</summary>
@@ -52,14 +54,20 @@ internal sealed record BenchSettings
     /// <summary>Whether latency counts from the actual sending instead of when it was due.</summary>
     public bool StampActual { get; init; }
 
-    /// <summary>Whether the consumer of a throughput bench begins when the topic, a durable one, holds all messages already.</summary>
+    /// <summary>
+    /// Whether the consumer of a throughput bench begins when the topic, a durable one, holds all messages already.
+    /// </summary>
     public bool CatchUp { get; init; }
 
     /// <summary>Whether a throughput bench measures latency as well.</summary>
     public bool MeasureLatency { get; init; }
 
     /// <summary>How kind and ack level are called in reports.</summary>
-    public string AckName => (Ack != Durability.Default ? Ack : Kind == TopicKind.Durable ? Durability.Fsync : Durability.Memory).ToString().ToLowerInvariant();
+    public string AckName => (
+            Ack != Durability.Default ? Ack
+            : Kind == TopicKind.Durable ? Durability.Fsync
+            : Durability.Memory
+        ).ToString().ToLowerInvariant();
 
     public string KindName => Kind.ToString().ToLowerInvariant();
 

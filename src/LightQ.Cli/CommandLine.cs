@@ -18,16 +18,22 @@ using LightQ.Cli.Users;
 
 namespace LightQ.Cli;
 
-/// <summary>The command tree, and how every command ends: an exit code, and at most one line on standard error.</summary>
+/// <summary>
+/// The command tree, and how every command ends: an exit code, and at most one line on standard error.
+/// </summary>
 internal static class CommandLine
 {
-    /// <summary>How arguments are read: one that begins with '@' is what it says, not a file with more of them.</summary>
+    /// <summary>
+    /// How arguments are read: one that begins with '@' is what it says, not a file with more of them.
+    /// </summary>
     public static ParserConfiguration Parsing { get; } = new() { ResponseFileTokenReplacer = null };
 
     /// <summary>Builds the tree.</summary>
     public static RootCommand CreateRoot()
     {
-        var root = new RootCommand("LightQ, a brokered message queue: run a broker, publish, subscribe, look inside, measure.")
+        var root = new RootCommand(
+            "LightQ, a brokered message queue: run a broker, publish, subscribe, look inside, measure."
+        )
         {
             ServerCommand.Create(),
             QuickstartCommand.Create(),
@@ -66,7 +72,11 @@ internal static class CommandLine
         using var interruption = new Interruption();
         try
         {
-            var settings = new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null };
+            var settings = new InvocationConfiguration
+            {
+                EnableDefaultExceptionHandler = false,
+                ProcessTerminationTimeout = null,
+            };
             return await parsed.InvokeAsync(settings, interruption.Token);
         }
         catch (OutputClosedException)

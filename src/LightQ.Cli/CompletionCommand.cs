@@ -5,7 +5,9 @@ using LightQ.Cli.Output;
 namespace LightQ.Cli;
 
 /// <summary><c>lightq completion</c>: what a shell runs to complete command lines.</summary>
-/// <remarks>Each script asks the tool itself, <c>lightq [suggest:POSITION] LINE</c>, so that it never has to be made anew.</remarks>
+/// <remarks>
+/// Each script asks the tool itself, <c>lightq [suggest:POSITION] LINE</c>, so that it never has to be made anew.
+/// </remarks>
 internal static class CompletionCommand
 {
     private const string Bash = """
@@ -57,17 +59,23 @@ internal static class CompletionCommand
         }
         """;
 
-    public static Command Create() => new ExampleCommand(
-        "completion",
-        "Print what makes a shell complete lightq's command lines.",
-        "lightq completion bash",
-        "lightq completion fish > ~/.config/fish/completions/lightq.fish")
-    {
-        Shell("bash", "For bash: put 'source <(lightq completion bash)' into ~/.bashrc.", Bash),
-        Shell("zsh", "For zsh: put 'source <(lightq completion zsh)' into ~/.zshrc.", Zsh),
-        Shell("fish", "For fish: lightq completion fish > ~/.config/fish/completions/lightq.fish", Fish),
-        Shell("pwsh", "For PowerShell: put 'lightq completion pwsh | Out-String | Invoke-Expression' into $PROFILE.", PowerShell),
-    };
+    public static Command Create() =>
+        new ExampleCommand(
+            "completion",
+            "Print what makes a shell complete lightq's command lines.",
+            "lightq completion bash",
+            "lightq completion fish > ~/.config/fish/completions/lightq.fish"
+        )
+        {
+            Shell("bash", "For bash: put 'source <(lightq completion bash)' into ~/.bashrc.", Bash),
+            Shell("zsh", "For zsh: put 'source <(lightq completion zsh)' into ~/.zshrc.", Zsh),
+            Shell("fish", "For fish: lightq completion fish > ~/.config/fish/completions/lightq.fish", Fish),
+            Shell(
+                "pwsh",
+                "For PowerShell: put 'lightq completion pwsh | Out-String | Invoke-Expression' into $PROFILE.",
+                PowerShell
+            ),
+        };
 
     private static ExampleCommand Shell(string name, string description, string script)
     {

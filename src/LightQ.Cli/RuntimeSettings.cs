@@ -12,15 +12,20 @@ internal static class RuntimeSettings
     public static readonly IReadOnlyDictionary<string, string> None = new Dictionary<string, string>();
 
     /// <summary>Pool threads that do not spin before they sleep.</summary>
-    public static readonly IReadOnlyDictionary<string, string> NoSpinning =
-        new Dictionary<string, string> { [PoolSpinLimit] = "0" };
+    public static readonly IReadOnlyDictionary<string, string> NoSpinning = new Dictionary<string, string>
+    {
+        [PoolSpinLimit] = "0",
+    };
 
     /// <summary>
     /// For a process that lives by its sockets: their callbacks run where they arrive, and pool threads do not
     /// spin.
     /// </summary>
-    public static readonly IReadOnlyDictionary<string, string> Sockets =
-        new Dictionary<string, string> { [InlineCompletions] = "1", [PoolSpinLimit] = "0" };
+    public static readonly IReadOnlyDictionary<string, string> Sockets = new Dictionary<string, string>
+    {
+        [InlineCompletions] = "1",
+        [PoolSpinLimit] = "0",
+    };
 
     /// <summary>Applies settings, never over what the user has set.</summary>
     public static void Apply(IReadOnlyDictionary<string, string> settings)

@@ -130,7 +130,7 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
                 HandleUpTo(ref handler, _barrier.Available, position, drain: true);
             }
         }
-// Whatever the handler throws is kept for the owner; letting it go would end the process.
+        // Whatever the handler throws is kept for the owner; letting it go would end the process.
 #pragma warning disable CA1031
         catch (Exception failure)
 #pragma warning restore CA1031

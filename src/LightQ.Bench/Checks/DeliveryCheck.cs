@@ -14,7 +14,9 @@ internal sealed class DeliveryCheck
 
     /// <param name="size">Bytes of every body.</param>
     /// <param name="sent">How many messages will be sent.</param>
-    /// <param name="latency">Where ages go, in nanoseconds; null to not measure. Messages with stamp 0 have none.</param>
+    /// <param name="latency">
+    /// Where ages go, in nanoseconds; null to not measure. Messages with stamp 0 have none.
+    /// </param>
     public DeliveryCheck(int size, long sent, LatencyHistogram? latency = null)
     {
         _pattern = new MessagePattern(size);
@@ -56,7 +58,9 @@ internal sealed class DeliveryCheck
     /// <summary>Whether every message has come.</summary>
     public bool IsComplete => Ledger.Received >= _sent;
 
-    /// <summary>A check that learns the size from the run's first message and skips what lies before that one.</summary>
+    /// <summary>
+    /// A check that learns the size from the run's first message and skips what lies before that one.
+    /// </summary>
     /// <param name="sent">How many messages will be sent.</param>
     /// <param name="latency">Where ages go, in nanoseconds.</param>
     public static DeliveryCheck OfNextRun(long sent, LatencyHistogram latency) => new(sent, latency);
@@ -76,7 +80,12 @@ internal sealed class DeliveryCheck
         }
         Ledger.Take(sequence);
         if (_latency is not null && stamp != 0)
-            _latency.Record(((received != 0 ? received : Stopwatch.GetTimestamp()) - stamp) * (1_000_000_000 / Stopwatch.Frequency));
+        {
+            _latency.Record(
+                ((received != 0 ? received : Stopwatch.GetTimestamp()) - stamp) * (1_000_000_000 / Stopwatch.Frequency)
+            );
+        }
+
         if (Ledger.Received == _sent)
             LastTicks = Stopwatch.GetTimestamp();
     }

@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace LightQ.Bench.Checks;
 
-/// <summary>The bodies a load consists of: each tells its number and its time, and what the rest of it must be.</summary>
+/// <summary>
+/// The bodies a load consists of: each tells its number and its time, and what the rest of it must be.
+/// </summary>
 /// <remarks>
 /// <code>
 ///  0          8          16
@@ -10,8 +12,8 @@ namespace LightQ.Bench.Checks;
 ///  | sequence | stamp    | one of 16 fillers, by sequence
 ///  +----------+----------+-----------------------------
 /// </code>
-/// The fillers differ in every byte, so a body that was cut, shifted or mixed with its neighbour is found by one comparison.
-/// Not thread-safe: a body is valid until the same filler's next turn.
+/// The fillers differ in every byte, so a body that was cut, shifted or mixed with its neighbour is found by one
+/// comparison. Not thread-safe: a body is valid until the same filler's next turn.
 /// </remarks>
 internal sealed class MessagePattern
 {
@@ -48,7 +50,8 @@ internal sealed class MessagePattern
     }
 
     /// <summary>Whether a body has the number of a run's first message.</summary>
-    public static bool IsFirst(ReadOnlySpan<byte> body) => body.Length >= SmallestSize && BinaryPrimitives.ReadInt64LittleEndian(body) == 0;
+    public static bool IsFirst(ReadOnlySpan<byte> body) =>
+        body.Length >= SmallestSize && BinaryPrimitives.ReadInt64LittleEndian(body) == 0;
 
     /// <summary>Reads a body and compares its filler.</summary>
     /// <returns>Whether it is what was sent.</returns>
@@ -61,6 +64,7 @@ internal sealed class MessagePattern
         }
         sequence = BinaryPrimitives.ReadInt64LittleEndian(body);
         stamp = BinaryPrimitives.ReadInt64LittleEndian(body[StampOffset..]);
-        return sequence >= 0 && body[FillerOffset..].SequenceEqual(_bodies[(int)sequence & (Fillers - 1)].AsSpan(FillerOffset));
+        return sequence >= 0
+            && body[FillerOffset..].SequenceEqual(_bodies[(int)sequence & (Fillers - 1)].AsSpan(FillerOffset));
     }
 }

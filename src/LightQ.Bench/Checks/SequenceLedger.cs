@@ -1,7 +1,9 @@
 namespace LightQ.Bench.Checks;
 
 /// <summary>Keeps account of numbered messages: which are missing, came twice, or came late.</summary>
-/// <remarks>In order it is one comparison a message; only what is out of order costs memory, a range for each hole.</remarks>
+/// <remarks>
+/// In order it is one comparison a message; only what is out of order costs memory, a range for each hole.
+/// </remarks>
 internal sealed class SequenceLedger
 {
     private readonly List<(long First, long End)> _missing = [];

@@ -7,8 +7,12 @@ using LightQ.Client;
 
 namespace LightQ.Bench.Fanout;
 
-/// <summary>Few publishers, a thousand subscribers, as many idle connections as there can be: how long a message takes to each subscriber.</summary>
-internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout, IBenchConsole console) : IAsyncDisposable
+/// <summary>
+/// Few publishers, a thousand subscribers, as many idle connections as there can be: how long a message takes to each
+/// subscriber.
+/// </summary>
+internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout, IBenchConsole console)
+    : IAsyncDisposable
 {
     /// <summary>What the document had; more is not asked for by itself.</summary>
     private const int UsualIdle = 20_000;
@@ -18,7 +22,8 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
     /// <summary>Each step of a sweep, times the rate asked for.</summary>
     private static readonly double[] SweepSteps = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 
-    private static readonly TimeSpan LongestWarmUp = TimeSpan.FromSeconds(3), LongestStep = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan LongestWarmUp = TimeSpan.FromSeconds(3),
+        LongestStep = TimeSpan.FromSeconds(10);
 
     private readonly IdleProcesses _idle = new(console);
     private EmbeddedBroker? _broker;
@@ -59,9 +64,16 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
     {
         if (settings.Server is null)
         {
-            int connections = fanout.Publishers + fanout.Subscribers + _idleConnections + IdleProcesses.OtherDescriptors;
+            int connections =
+                fanout.Publishers + fanout.Subscribers + _idleConnections + IdleProcesses.OtherDescriptors;
             _broker = await EmbeddedBroker.StartAsync(
-                settings.DataDirectory, cancellationToken, string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}}, "MaxConnectionsPerAddress": {{connections}} } }"""));
+                settings.DataDirectory,
+                cancellationToken,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $$"""{"DataPlane": {"MaxConnections": {{connections}}, "MaxConnectionsPerAddress": {{connections}} } }"""
+                )
+            );
         }
         _server = settings.Server ?? _broker!.ConnectionString;
         _client = new LightQClient(LightQClientOptions.Parse(_server));
@@ -83,7 +95,15 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
             await _client!.Topics.CreateAsync(new TopicSpec(topic) { Kind = settings.Kind }, cancellationToken);
             try
             {
-                await using var run = new FanoutRun(settings, step, step.Duration < LongestWarmUp ? step.Duration : LongestWarmUp, topic, _client, _server, console);
+                await using var run = new FanoutRun(
+                    settings,
+                    step,
+                    step.Duration < LongestWarmUp ? step.Duration : LongestWarmUp,
+                    topic,
+                    _client,
+                    _server,
+                    console
+                );
                 results.Add(await MeasureAsync(run, step, cancellationToken));
             }
             finally
@@ -96,7 +116,11 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
         return results;
     }
 
-    private async Task<FanoutResult> MeasureAsync(FanoutRun run, FanoutSettings step, CancellationToken cancellationToken)
+    private async Task<FanoutResult> MeasureAsync(
+        FanoutRun run,
+        FanoutSettings step,
+        CancellationToken cancellationToken
+    )
     {
         string log = FanoutLog.PathIn(fanout.LogDirectory);
         await run.StartAsync(cancellationToken);
@@ -141,7 +165,9 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
                 MeanUs = Math.Round(mean, 1),
                 LossPercent = 100.0 * (expected - latencies.Count) / expected,
                 DeliveriesPerSecond = Math.Round(latencies.Count / outcome.MeasuredSeconds, 1),
-                CpuPercent = _broker is null ? null : Math.Round(100 * (after.CpuSeconds - before.CpuSeconds) / seconds, 1),
+                CpuPercent = _broker is null
+                    ? null
+                    : Math.Round(100 * (after.CpuSeconds - before.CpuSeconds) / seconds, 1),
                 Load = load,
                 RssBytes = _broker is null ? null : after.ResidentBytes,
             },

@@ -3,7 +3,10 @@ using System.Text;
 
 namespace LightQ.Bench.Fanout;
 
-/// <summary>The bodies of a fan-out: each has the message's unique id (host, thread, sequence) and the time it was due to be sent.</summary>
+/// <summary>
+/// The bodies of a fan-out: each has the message's unique id (host, thread, sequence) and the time it was due to be
+/// sent.
+/// </summary>
 /// <remarks>
 /// <code>
 ///  0          8         16       20          22
@@ -11,12 +14,15 @@ namespace LightQ.Bench.Fanout;
 ///  | sequence | stamp   | thread | hostBytes | host | filler
 ///  +----------+---------+--------+-----------+------+--------
 /// </code>
-/// The thread is the publisher's number. The filler depends on the position, so a body that was cut or shifted is found.
-/// Not thread-safe: a body is valid until the next one.
+/// The thread is the publisher's number. The filler depends on the position, so a body that was cut or shifted is
+/// found. Not thread-safe: a body is valid until the next one.
 /// </remarks>
 internal sealed class FanoutBody
 {
-    private const int StampOffset = 8, ThreadOffset = 16, LengthOffset = 20, HostOffset = 22;
+    private const int StampOffset = 8,
+        ThreadOffset = 16,
+        LengthOffset = 20,
+        HostOffset = 22;
 
     private readonly byte[] _body;
     private readonly int _filler;

@@ -15,7 +15,10 @@ internal sealed record FanoutFigures
     /// <summary>Messages that were published and acknowledged, those that warm up included.</summary>
     public long? Published { get; init; }
 
-    /// <summary>Deliveries that the broker has receipts for; every one of <see cref="Published"/> times <see cref="Subscribers"/>.</summary>
+    /// <summary>
+    /// Deliveries that the broker has receipts for; every one of <see cref="Published"/> times
+    /// <see cref="Subscribers"/>.
+    /// </summary>
     public long? Settled { get; init; }
 
     /// <summary>Entries of the log, which are the measured deliveries.</summary>
@@ -43,20 +46,22 @@ internal sealed record FanoutFigures
     public bool IsSettled => Settled == Published * Subscribers;
 
     /// <summary>
-    /// Scenario 1 of EMQ's "Latency Test" document: the only row it prints. CPU is "at most 86 %", of its test machine, load "at most 7" and memory
-    /// "less than 1 GB"; broker and load generators were on other machines of one cloud network.
+    /// Scenario 1 of EMQ's "Latency Test" document: the only row it prints. CPU is "at most 86 %", of its test machine,
+    /// load "at most 7" and memory "less than 1 GB"; broker and load generators were on other machines of one cloud
+    /// network.
     /// </summary>
-    public static FanoutFigures Document { get; } = new()
-    {
-        Publishers = 20,
-        Subscribers = 1000,
-        Rate = 20,
-        IdleConnections = 20_000,
-        MeanUs = 61_000,
-        LossPercent = 0,
-        DeliveriesPerSecond = 19_350,
-        CpuPercent = 86,
-        Load = 7,
-        RssBytes = 1_000_000_000,
-    };
+    public static FanoutFigures Document { get; } =
+        new()
+        {
+            Publishers = 20,
+            Subscribers = 1000,
+            Rate = 20,
+            IdleConnections = 20_000,
+            MeanUs = 61_000,
+            LossPercent = 0,
+            DeliveriesPerSecond = 19_350,
+            CpuPercent = 86,
+            Load = 7,
+            RssBytes = 1_000_000_000,
+        };
 }

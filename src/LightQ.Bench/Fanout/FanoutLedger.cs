@@ -37,14 +37,20 @@ internal sealed class FanoutLedger
     /// <summary>Takes a message.</summary>
     public void Take(FanoutBody reader, ReadOnlySpan<byte> body)
     {
-        if (!reader.TryRead(body, out int thread, out long sequence, out long stamp) || (uint)thread >= _next.Length || sequence < 0 || sequence >= _warmUp + _each)
+        if (
+            !reader.TryRead(body, out int thread, out long sequence, out long stamp)
+            || (uint)thread >= _next.Length
+            || sequence < 0
+            || sequence >= _warmUp + _each
+        )
         {
             Damaged++;
             return;
         }
         if (sequence < _next[thread])
         {
-            // Within one publisher's messages the order is that of the sending, so what is behind came before, or never will in order.
+            // Within one publisher's messages the order is that of the sending, so what is behind came before, or never
+            // will in order.
             if (sequence < _warmUp || _latencies[Index(thread, sequence)] != 0)
             {
                 Duplicated++;
@@ -57,7 +63,13 @@ internal sealed class FanoutLedger
             _next[thread] = sequence + 1;
         }
         if (sequence >= _warmUp)
-            _latencies[Index(thread, sequence)] = Math.Max(0.001f, (float)Stopwatch.GetElapsedTime(stamp).TotalMicroseconds);
+        {
+            _latencies[Index(thread, sequence)] = Math.Max(
+                0.001f,
+                (float)Stopwatch.GetElapsedTime(stamp).TotalMicroseconds
+            );
+        }
+
         Volatile.Write(ref _taken, _taken + 1);
     }
 

@@ -3,7 +3,10 @@ using LightQ.Bench.Figures;
 
 namespace LightQ.Bench.Fanout;
 
-/// <summary><c>HOSTNAME_data_entries.log</c>: a line for every message that a subscriber got: its id, the subscriber, the latency in microseconds.</summary>
+/// <summary>
+/// <c>HOSTNAME_data_entries.log</c>: a line for every message that a subscriber got: its id, the subscriber, the
+/// latency in microseconds.
+/// </summary>
 /// <remarks><code>myhost-3-17 412 5234.1</code>: message 17 of publisher 3 on myhost reached subscriber 412 after 5.2341 ms.</remarks>
 internal static class FanoutLog
 {
@@ -11,7 +14,8 @@ internal static class FanoutLog
     private const int BufferBytes = 256 * 1024;
 
     /// <summary>The file's place.</summary>
-    public static string PathIn(string directory) => Path.Combine(directory, $"{Environment.MachineName}_data_entries.log");
+    public static string PathIn(string directory) =>
+        Path.Combine(directory, $"{Environment.MachineName}_data_entries.log");
 
     /// <summary>Makes it, empty: what cannot be written is known before anything is measured.</summary>
     public static void Create(string path)
@@ -28,7 +32,14 @@ internal static class FanoutLog
         for (int i = 0; i < subscribers.Count; i++)
         {
             foreach ((int thread, int sequence, float microseconds) in subscribers[i].Entries())
-                writer.Write(string.Create(CultureInfo.InvariantCulture, $"{host}-{thread}-{sequence} {firstSubscriber + i} {microseconds:0.0}\n"));
+            {
+                writer.Write(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{host}-{thread}-{sequence} {firstSubscriber + i} {microseconds:0.0}\n"
+                    )
+                );
+            }
         }
     }
 
@@ -42,8 +53,19 @@ internal static class FanoutLog
         foreach (string line in File.ReadLines(path))
         {
             int space = line.LastIndexOf(' ');
-            if (space <= line.IndexOf(' ', StringComparison.Ordinal) || !double.TryParse(line.AsSpan(space + 1), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double microseconds))
+            if (
+                space <= line.IndexOf(' ', StringComparison.Ordinal)
+                || !double.TryParse(
+                    line.AsSpan(space + 1),
+                    NumberStyles.AllowDecimalPoint,
+                    CultureInfo.InvariantCulture,
+                    out double microseconds
+                )
+            )
+            {
                 throw new InvalidDataException($"{path} has a line that is no entry: '{line}'.");
+            }
+
             latencies.Record((long)(microseconds * NanosecondsPerMicrosecond));
             sum += microseconds;
         }

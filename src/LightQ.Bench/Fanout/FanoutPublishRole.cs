@@ -5,7 +5,10 @@ using LightQ.Client;
 
 namespace LightQ.Bench.Fanout;
 
-/// <summary>The client process with all the publishers; one thread sends for all of them, each on its own connection, when it is due.</summary>
+/// <summary>
+/// The client process with all the publishers; one thread sends for all of them, each on its own connection, when it is
+/// due.
+/// </summary>
 internal static class FanoutPublishRole
 {
     /// <summary>How long the last acks may take.</summary>
@@ -16,15 +19,34 @@ internal static class FanoutPublishRole
         LightQClientOptions options = LightQClientOptions.Parse(spec.Endpoint) with { ReceiveMode = ReceiveMode.Async };
         var producers = new Producer[spec.Publishers];
         for (int i = 0; i < producers.Length; i++)
-            producers[i] = await new LightQClient(options).CreateProducerAsync(spec.Topic, new ProducerOptions { AckLevel = spec.Ack }, cancellationToken);
+        {
+            producers[i] = await new LightQClient(options).CreateProducerAsync(
+                spec.Topic,
+                new ProducerOptions { AckLevel = spec.Ack },
+                cancellationToken
+            );
+        }
+
         RoleChannel.Say(new RoleMessage { Event = RoleEvent.Ready });
         await parent.NextAsync();
 
         Task<(long Start, long End, List<Task> Acks)> publishing = Task.Factory.StartNew(
-            () => Publish(producers, spec), cancellationToken, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            () => Publish(producers, spec),
+            cancellationToken,
+            TaskCreationOptions.LongRunning,
+            TaskScheduler.Default
+        );
         (long start, long end, List<Task> acks) = await publishing;
         await Task.WhenAll(acks).WaitAsync(Patience, cancellationToken);
-        RoleChannel.Say(new RoleMessage { Event = RoleEvent.Done, StartTicks = start, EndTicks = end, Messages = acks.Count });
+        RoleChannel.Say(
+            new RoleMessage
+            {
+                Event = RoleEvent.Done,
+                StartTicks = start,
+                EndTicks = end,
+                Messages = acks.Count,
+            }
+        );
     }
 
     /// <returns>When the first measured message was due, when the last one was sent, and the acks of all.</returns>
@@ -37,8 +59,14 @@ internal static class FanoutPublishRole
         long began = Stopwatch.GetTimestamp();
         for (int i = 0; i < spec.AllEach; i++)
         {
-            // Each at a moment of its own in every period: how the publishers happen to lie to each other would else be the same for the whole run.
-            foreach ((int producer, long due) in Enumerable.Range(0, producers.Length).Select(p => (p, DueOf(i))).OrderBy(p => p.Item2))
+            // Each at a moment of its own in every period: how the publishers happen to lie to each other would else be
+            // the same for the whole run.
+            foreach (
+                (int producer, long due) in Enumerable
+                    .Range(0, producers.Length)
+                    .Select(p => (p, DueOf(i)))
+                    .OrderBy(p => p.Item2)
+            )
             {
                 pacer.WaitUntil(due);
                 acks.Add(producers[producer].PublishAsync(body.Write(producer, i, due)).AsTask());

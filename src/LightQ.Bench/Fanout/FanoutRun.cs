@@ -6,11 +6,21 @@ using LightQ.Client;
 namespace LightQ.Bench.Fanout;
 
 /// <summary>One run: the processes with publishers and subscribers, from their start to their log.</summary>
-internal sealed class FanoutRun(BenchSettings settings, FanoutSettings step, TimeSpan warmUp, string topic, LightQClient client, string server, IBenchConsole console) : IAsyncDisposable
+internal sealed class FanoutRun(
+    BenchSettings settings,
+    FanoutSettings step,
+    TimeSpan warmUp,
+    string topic,
+    LightQClient client,
+    string server,
+    IBenchConsole console
+) : IAsyncDisposable
 {
     private const int SubscribersPerProcess = 500;
 
-    private static readonly TimeSpan SettlePoll = TimeSpan.FromMilliseconds(100), SettlePatience = TimeSpan.FromSeconds(10), Second = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan SettlePoll = TimeSpan.FromMilliseconds(100),
+        SettlePatience = TimeSpan.FromSeconds(10),
+        Second = TimeSpan.FromSeconds(1);
 
     private readonly List<RoleProcess> _subscribers = [];
     private RoleProcess? _publishers;
@@ -34,10 +44,19 @@ internal sealed class FanoutRun(BenchSettings settings, FanoutSettings step, Tim
         };
         for (int first = 0; first < step.Subscribers; first += SubscribersPerProcess)
         {
-            console.Progress(string.Create(CultureInfo.InvariantCulture, $"subscribers: {first:N0} of {step.Subscribers:N0}"));
+            console.Progress(
+                string.Create(CultureInfo.InvariantCulture, $"subscribers: {first:N0} of {step.Subscribers:N0}")
+            );
             RoleProcess process = RoleProcess.Start(FanoutRole.Name);
             _subscribers.Add(process);
-            await process.SendAsync(spec with { FirstSubscriber = first, Subscribers = Math.Min(SubscribersPerProcess, step.Subscribers - first) }, FanoutJson.Default.FanoutSpec);
+            await process.SendAsync(
+                spec with
+                {
+                    FirstSubscriber = first,
+                    Subscribers = Math.Min(SubscribersPerProcess, step.Subscribers - first),
+                },
+                FanoutJson.Default.FanoutSpec
+            );
             await process.ExpectAsync(RoleEvent.Ready, cancellationToken);
         }
         _publishers = RoleProcess.Start(FanoutRole.Name);
@@ -45,7 +64,10 @@ internal sealed class FanoutRun(BenchSettings settings, FanoutSettings step, Tim
         await _publishers.ExpectAsync(RoleEvent.Ready, cancellationToken);
     }
 
-    /// <summary>Publishes, and waits until every subscriber has everything and the broker every receipt, or nothing comes any more.</summary>
+    /// <summary>
+    /// Publishes, and waits until every subscriber has everything and the broker every receipt, or nothing comes any
+    /// more.
+    /// </summary>
     public async Task<FanoutOutcome> MeasureAsync(CancellationToken cancellationToken)
     {
         await _publishers!.SendAsync("go");
@@ -62,7 +84,9 @@ internal sealed class FanoutRun(BenchSettings settings, FanoutSettings step, Tim
             Duplicated = received.Sum(r => r.Duplicated),
             Reordered = received.Sum(r => r.Reordered),
             Damaged = received.Sum(r => r.Damaged),
-            MeasuredSeconds = Stopwatch.GetElapsedTime(published.StartTicks, Math.Max(published.EndTicks, received.Max(r => r.EndTicks))).TotalSeconds,
+            MeasuredSeconds = Stopwatch
+                .GetElapsedTime(published.StartTicks, Math.Max(published.EndTicks, received.Max(r => r.EndTicks)))
+                .TotalSeconds,
         };
     }
 
@@ -98,8 +122,21 @@ internal sealed class FanoutRun(BenchSettings settings, FanoutSettings step, Tim
     private async Task TellProgressUntilAsync(Task running, CancellationToken cancellationToken)
     {
         TimeSpan all = warmUp + step.Duration;
-        for (TimeSpan elapsed = default; await Task.WhenAny(running, Task.Delay(Second, cancellationToken)) != running; elapsed += Second)
-            console.Progress(string.Create(CultureInfo.InvariantCulture, $"{step.TotalRate:0.##} messages/s to {step.Subscribers:N0} subscribers: {elapsed.TotalSeconds:0} of {all.TotalSeconds:0} s"));
+        for (
+            TimeSpan elapsed = default;
+            await Task.WhenAny(running, Task.Delay(Second, cancellationToken)) != running;
+            elapsed += Second
+        )
+        {
+            console.Progress(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{step.TotalRate:0.##} messages/s to {step.Subscribers:N0} subscribers: {elapsed.TotalSeconds:0} "
+                        + $"of {all.TotalSeconds:0} s"
+                )
+            );
+        }
+
         await running;
     }
 
@@ -107,7 +144,11 @@ internal sealed class FanoutRun(BenchSettings settings, FanoutSettings step, Tim
     private async Task<long> CountSettledAsync(long expected, CancellationToken cancellationToken)
     {
         long settled = -1;
-        for (long since = Stopwatch.GetTimestamp(); settled < expected && Stopwatch.GetElapsedTime(since) < SettlePatience; await Task.Delay(SettlePoll, cancellationToken))
+        for (
+            long since = Stopwatch.GetTimestamp();
+            settled < expected && Stopwatch.GetElapsedTime(since) < SettlePatience;
+            await Task.Delay(SettlePoll, cancellationToken)
+        )
         {
             long before = settled;
             settled = (await client.Stats.GetTopicAsync(topic, cancellationToken)).MessagesSettled;

@@ -3,7 +3,9 @@ namespace LightQ.Bench.Fanout;
 /// <summary>What the fan-out bench can be told besides <see cref="BenchSettings"/>.</summary>
 internal sealed record FanoutSettings
 {
-    public const int UsualPublishers = 20, UsualSubscribers = 1000, UsualSize = 1024;
+    public const int UsualPublishers = 20,
+        UsualSubscribers = 1000,
+        UsualSize = 1024;
 
     public static readonly TimeSpan UsualDuration = TimeSpan.FromSeconds(30);
 

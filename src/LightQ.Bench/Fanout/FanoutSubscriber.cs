@@ -38,7 +38,8 @@ internal sealed class FanoutSubscriber : IAsyncDisposable
 
     private async Task ConsumeAsync(string topic, FanoutBody reader)
     {
-        // Inline: a thousand subscribers share two cores, and the hop to another thread costs more than what is done with a message.
+        // Inline: a thousand subscribers share two cores, and the hop to another thread costs more than what is done
+        // with a message.
         var options = new ConsumeOptions
         {
             SettleMode = SettleMode.Explicit,

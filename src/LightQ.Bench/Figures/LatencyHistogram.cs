@@ -2,17 +2,22 @@ using System.Numerics;
 
 namespace LightQ.Bench.Figures;
 
-/// <summary>Counts values in buckets that are never wider than a thousandth of the value: three significant digits in fixed memory.</summary>
+/// <summary>
+/// Counts values in buckets that are never wider than a thousandth of the value: three significant digits in fixed
+/// memory.
+/// </summary>
 /// <remarks>
 /// <code>
 /// value      0 .. 2047   2048 .. 4095   4096 .. 8191   ...
 /// bucket width   1            2              4
 /// </code>
-/// Above the first 2048 values, every doubling has 1024 buckets, as in HdrHistogram with three digits. Recording costs a few
-/// nanoseconds and allocates nothing. Not thread-safe.
-/// <para>The package HdrHistogram 2.5.0 is not used: its largest value is the upper end of a bucket, a percentile's rank is rounded
-/// to the nearest, so it may be exceeded by more values than it says, the values themselves are not kept, and its text has
-/// milliseconds with three decimals, where a hand-over takes 0.0001.</para>
+/// Above the first 2048 values, every doubling has 1024 buckets, as in HdrHistogram with three digits. Recording costs
+/// a few nanoseconds and allocates nothing. Not thread-safe.
+/// <para>
+/// The package HdrHistogram 2.5.0 is not used: its largest value is the upper end of a bucket, a percentile's rank is
+/// rounded to the nearest, so it may be exceeded by more values than it says, the values themselves are not kept, and
+/// its text has milliseconds with three decimals, where a hand-over takes 0.0001.
+/// </para>
 /// </remarks>
 internal sealed class LatencyHistogram
 {
@@ -39,7 +44,10 @@ internal sealed class LatencyHistogram
     /// <summary>The values it kept, in the order of recording.</summary>
     public ReadOnlySpan<long> Values => _values.AsSpan(0, (int)Math.Min(Count, _values.Length));
 
-    /// <summary>Every bucket that is not empty: its upper end, which is never above <see cref="Max"/>, and how many values are in it.</summary>
+    /// <summary>
+    /// Every bucket that is not empty: its upper end, which is never above <see cref="Max"/>, and how many values are
+    /// in it.
+    /// </summary>
     public IEnumerable<(long Value, long Count)> Buckets()
     {
         for (int i = 0; i < _counts.Length; i++)
@@ -89,7 +97,9 @@ internal sealed class LatencyHistogram
         return count;
     }
 
-    /// <summary>The value that <paramref name="percent"/> percent of all values do not exceed; 0 without values.</summary>
+    /// <summary>
+    /// The value that <paramref name="percent"/> percent of all values do not exceed; 0 without values.
+    /// </summary>
     /// <param name="percent">0 to 100.</param>
     /// <returns>The upper end of its bucket, but never more than <see cref="Max"/>.</returns>
     public long Percentile(double percent)

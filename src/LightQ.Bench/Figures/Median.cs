@@ -7,6 +7,8 @@ internal static class Median
     {
         double[] sorted = [.. values.Order()];
         int middle = sorted.Length / 2;
-        return sorted.Length == 0 ? 0 : sorted.Length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+        return sorted.Length == 0 ? 0
+            : sorted.Length % 2 == 1 ? sorted[middle]
+            : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 }

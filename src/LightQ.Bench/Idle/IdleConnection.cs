@@ -6,13 +6,19 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Bench.Idle;
 
-/// <summary>A connection that has said Hello and does nothing but answer heartbeats: what a client costs that only might want something.</summary>
+/// <summary>
+/// A connection that has said Hello and does nothing but answer heartbeats: what a client costs that only might want
+/// something.
+/// </summary>
 internal sealed class IdleConnection : IDisposable
 {
     /// <summary>Room for a Welcome, an Error in words or a few Pings; anything longer ends the connection.</summary>
     private const int BufferBytes = 512;
 
-    private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+    private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp)
+    {
+        NoDelay = true,
+    };
     private readonly byte[] _buffer = new byte[BufferBytes];
     private int _received;
 
@@ -25,7 +31,12 @@ internal sealed class IdleConnection : IDisposable
     /// <param name="hello">What to say.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="LightQException">The broker refused it, or is none.</exception>
-    public async Task OpenAsync(IPEndPoint broker, IPAddress? source, HelloFrame hello, CancellationToken cancellationToken)
+    public async Task OpenAsync(
+        IPEndPoint broker,
+        IPAddress? source,
+        HelloFrame hello,
+        CancellationToken cancellationToken
+    )
     {
         if (source is not null)
             _socket.Bind(new IPEndPoint(source, 0));
@@ -56,7 +67,14 @@ internal sealed class IdleConnection : IDisposable
                         End = $"the broker sent {type}";
                         return;
                     }
-                    FrameCodec.Write(pong, new PongFrame(FrameCodec.Read<PingFrame>(_buffer.AsSpan(FrameHeader.Size, length - FrameHeader.Size)).Payload));
+                    FrameCodec.Write(
+                        pong,
+                        new PongFrame(
+                            FrameCodec
+                                .Read<PingFrame>(_buffer.AsSpan(FrameHeader.Size, length - FrameHeader.Size))
+                                .Payload
+                        )
+                    );
                     Drop(length);
                     await _socket.SendAsync(pong);
                 }
@@ -92,7 +110,9 @@ internal sealed class IdleConnection : IDisposable
     /// <summary>Whether a whole frame is at the buffer's front.</summary>
     private bool TryFindFrame(out int length, out FrameType type)
     {
-        bool isThere = FrameHeader.TryRead(_buffer.AsSpan(0, _received), BufferBytes, out FrameHeader header) && _received >= header.Length;
+        bool isThere =
+            FrameHeader.TryRead(_buffer.AsSpan(0, _received), BufferBytes, out FrameHeader header)
+            && _received >= header.Length;
         (length, type) = (header.Length, header.Type);
         return isThere;
     }

@@ -21,16 +21,31 @@ internal sealed class IdleConnections : IDisposable
     public static async Task<IdleConnections> OpenAsync(IdleSpec spec, CancellationToken cancellationToken)
     {
         LightQClientOptions options = LightQClientOptions.Parse(spec.Endpoint);
-        var connections = new IdleConnections([.. Enumerable.Range(0, spec.Connections).Select(_ => new IdleConnection())]);
+        var connections = new IdleConnections([
+            .. Enumerable.Range(0, spec.Connections).Select(_ => new IdleConnection()),
+        ]);
         try
         {
             IPAddress[] addresses = await Dns.GetHostAddressesAsync(options.Host, cancellationToken);
-            var broker = new IPEndPoint(addresses.First(a => a.AddressFamily == AddressFamily.InterNetwork), options.DataPort);
+            var broker = new IPEndPoint(
+                addresses.First(a => a.AddressFamily == AddressFamily.InterNetwork),
+                options.DataPort
+            );
             HelloFrame hello = HelloOf(options, broker);
-            IPAddress? source = spec.SourceAddress is { } address && IPAddress.IsLoopback(broker.Address) ? IPAddress.Parse(address) : null;
-            var parallel = new ParallelOptions { MaxDegreeOfParallelism = OpenedAtOnce, CancellationToken = cancellationToken };
+            IPAddress? source =
+                spec.SourceAddress is { } address && IPAddress.IsLoopback(broker.Address)
+                    ? IPAddress.Parse(address)
+                    : null;
+            var parallel = new ParallelOptions
+            {
+                MaxDegreeOfParallelism = OpenedAtOnce,
+                CancellationToken = cancellationToken,
+            };
             await Parallel.ForEachAsync(
-                connections._connections, parallel, async (connection, token) => await connection.OpenAsync(broker, source, hello, token));
+                connections._connections,
+                parallel,
+                async (connection, token) => await connection.OpenAsync(broker, source, hello, token)
+            );
             return connections;
         }
         catch
@@ -40,7 +55,10 @@ internal sealed class IdleConnections : IDisposable
         }
     }
 
-    /// <summary>What they say first. Like the client's, a login leaves this machine only if the options say that it may: these connections have no TLS.</summary>
+    /// <summary>
+    /// What they say first. Like the client's, a login leaves this machine only if the options say that it may: these
+    /// connections have no TLS.
+    /// </summary>
     private static HelloFrame HelloOf(LightQClientOptions options, IPEndPoint broker)
     {
         (string mechanism, string secret) = options switch
@@ -53,7 +71,9 @@ internal sealed class IdleConnections : IDisposable
             ? new HelloFrame(ProtocolLimits.Version, ProtocolLimits.Version, 0, options.ClientName, mechanism, secret)
             : throw new LightQException(
                 ErrorCode.TlsRequired,
-                $"Idle connections have no TLS, and {broker.Address} is not of this machine: connect with insecure=true if the network may read the login.");
+                $"Idle connections have no TLS, and {broker.Address} is not of this machine: connect with "
+                    + $"insecure=true if the network may read the login."
+            );
     }
 
     /// <summary>How many are still open, and why the first one that is not has ended.</summary>

@@ -4,7 +4,10 @@ using LightQ.Bench.Roles;
 
 namespace LightQ.Bench.Idle;
 
-/// <summary>The idle connections beside what a bench measures: in processes of their own, each from a loopback address of its own, which has ports of its own.</summary>
+/// <summary>
+/// The idle connections beside what a bench measures: in processes of their own, each from a loopback address of its
+/// own, which has ports of its own.
+/// </summary>
 internal sealed class IdleProcesses(IBenchConsole console) : IAsyncDisposable
 {
     /// <summary>Files and sockets of a broker or a client besides the connections.</summary>
@@ -17,7 +20,8 @@ internal sealed class IdleProcesses(IBenchConsole console) : IAsyncDisposable
 
     /// <summary>How many idle connections a broker that this process starts has descriptors for.</summary>
     /// <param name="active">Connections that it has besides.</param>
-    public static int RoomBeside(long active) => (int)Math.Clamp(DescriptorLimit.Read() - active - OtherDescriptors, 0, int.MaxValue);
+    public static int RoomBeside(long active) =>
+        (int)Math.Clamp(DescriptorLimit.Read() - active - OtherDescriptors, 0, int.MaxValue);
 
     /// <summary>Sees that a broker that this process starts has descriptors for them.</summary>
     /// <param name="idle">How many are wanted.</param>
@@ -29,8 +33,13 @@ internal sealed class IdleProcesses(IBenchConsole console) : IAsyncDisposable
         if (idle > room)
         {
             throw new ArgumentException(
-                string.Create(CultureInfo.InvariantCulture, $"A process may have {DescriptorLimit.Read():N0} descriptors here (ulimit -Hn); beside {active:N0} other connections that leaves {room:N0} idle ones, and {idle:N0} are wanted."),
-                nameof(idle));
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"A process may have {DescriptorLimit.Read():N0} descriptors here (ulimit -Hn); beside "
+                        + $"{active:N0} other connections that leaves {room:N0} idle ones, and {idle:N0} are wanted."
+                ),
+                nameof(idle)
+            );
         }
     }
 
@@ -43,11 +52,21 @@ internal sealed class IdleProcesses(IBenchConsole console) : IAsyncDisposable
         int perProcess = Math.Max(1, Math.Min(MostPerProcess, RoomBeside(0)));
         while (_opened < count)
         {
-            console.Progress(string.Create(CultureInfo.InvariantCulture, $"idle connections: {_opened:N0} of {count:N0}"));
+            console.Progress(
+                string.Create(CultureInfo.InvariantCulture, $"idle connections: {_opened:N0} of {count:N0}")
+            );
             RoleProcess process = RoleProcess.Start(IdleRole.Name);
             _processes.Add(process);
             int idle = (int)Math.Min(perProcess, count - _opened);
-            await process.SendAsync(new IdleSpec { Endpoint = server, Connections = idle, SourceAddress = string.Create(CultureInfo.InvariantCulture, $"127.0.0.{1 + _processes.Count}") }, IdleJson.Default.IdleSpec);
+            await process.SendAsync(
+                new IdleSpec
+                {
+                    Endpoint = server,
+                    Connections = idle,
+                    SourceAddress = string.Create(CultureInfo.InvariantCulture, $"127.0.0.{1 + _processes.Count}"),
+                },
+                IdleJson.Default.IdleSpec
+            );
             await process.ExpectAsync(RoleEvent.Ready, cancellationToken);
             _opened += idle;
         }
@@ -67,7 +86,15 @@ internal sealed class IdleProcesses(IBenchConsole console) : IAsyncDisposable
             why ??= counted.Error;
         }
         if (open < _opened)
-            throw new BenchException(BenchFailure.Failed, string.Create(CultureInfo.InvariantCulture, $"{_opened - open:N0} of {_opened:N0} idle connections have ended; the first: {why}."));
+        {
+            throw new BenchException(
+                BenchFailure.Failed,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{_opened - open:N0} of {_opened:N0} idle connections have ended; the first: {why}."
+                )
+            );
+        }
     }
 
     public async ValueTask DisposeAsync()

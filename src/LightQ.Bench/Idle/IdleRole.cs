@@ -18,7 +18,14 @@ internal static class IdleRole
             {
                 await parent.NextAsync();
                 (int open, string? firstEnd) = connections.Count();
-                RoleChannel.Say(new RoleMessage { Event = RoleEvent.Done, Messages = open, Error = firstEnd });
+                RoleChannel.Say(
+                    new RoleMessage
+                    {
+                        Event = RoleEvent.Done,
+                        Messages = open,
+                        Error = firstEnd,
+                    }
+                );
             }
         }
         catch (Exception e)

@@ -5,10 +5,19 @@ using LightQ.Disruptor;
 
 namespace LightQ.Bench.InProcess;
 
-/// <summary>The yardstick <c>line</c>: one cache line goes back and forth between the two threads; half a round trip is what no hand-over can be faster than.</summary>
+/// <summary>
+/// The yardstick <c>line</c>: one cache line goes back and forth between the two threads; half a round trip is what no
+/// hand-over can be faster than.
+/// </summary>
 /// <remarks>
-/// <para>One word: the pinging end makes it odd, the echoing end makes it even again. Both count along, so neither has to tell the other where it is.</para>
-/// <para>Sent on a schedule, the second word says when a message was due: what is late then is late without any code of a ring or a journal.</para>
+/// <para>
+/// One word: the pinging end makes it odd, the echoing end makes it even again. Both count along, so neither has to
+/// tell the other where it is.
+/// </para>
+/// <para>
+/// Sent on a schedule, the second word says when a message was due: what is late then is late without any code of a
+/// ring or a journal.
+/// </para>
 /// </remarks>
 internal sealed unsafe class CacheLine : IDisposable
 {
@@ -24,13 +33,17 @@ internal sealed unsafe class CacheLine : IDisposable
     /// <param name="file">The file that both processes map; null for memory of this process.</param>
     public CacheLine(string? file)
     {
-        _memory = file is null ? RingMemory.Native(RingMemory.MinCapacity) : RingMemory.Mapped(file, RingMemory.MinCapacity);
+        _memory = file is null
+            ? RingMemory.Native(RingMemory.MinCapacity)
+            : RingMemory.Mapped(file, RingMemory.MinCapacity);
         _word = (long*)_memory.Pointer;
         _due = _word + 1;
     }
 
     /// <summary>Sends it to the other end and waits for it, again and again.</summary>
-    /// <returns>Nanoseconds of half a round trip, a value for each hundred trips: one alone is too short for the clock.</returns>
+    /// <returns>
+    /// Nanoseconds of half a round trip, a value for each hundred trips: one alone is too short for the clock.
+    /// </returns>
     public LatencyHistogram Ping(CancellationToken stop)
     {
         var histogram = new LatencyHistogram();

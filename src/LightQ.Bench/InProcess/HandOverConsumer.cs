@@ -11,7 +11,9 @@ internal sealed class HandOverConsumer : IDisposable
     private readonly CacheLine _line;
     private readonly int _size;
     private readonly PinnedThread _thread;
-    private readonly LatencyHistogram _histogram = new(); // One for all runs: fresh memory would come page by page while it is measured.
+
+    // One for all runs: fresh memory would come page by page while it is measured.
+    private readonly LatencyHistogram _histogram = new();
 
     public HandOverConsumer(HandOverSpec spec, HandOverLink link, CacheLine line)
     {
@@ -24,24 +26,29 @@ internal sealed class HandOverConsumer : IDisposable
     /// <param name="task">What.</param>
     /// <param name="begun">Called on the thread when it is at it.</param>
     /// <param name="stop">Ends it before its time.</param>
-    public Task<RoleMessage> RunAsync(HandOverTask task, Action begun, CancellationToken stop) => _thread.RunAsync(() =>
-    {
-        _histogram.Clear();
-        begun();
-        if (task.Messages == 0)
+    public Task<RoleMessage> RunAsync(HandOverTask task, Action begun, CancellationToken stop) =>
+        _thread.RunAsync(() =>
         {
-            _line.Echo(stop);
-            return new RoleMessage { Event = RoleEvent.Done };
-        }
-        if (task.ThroughLine)
-        {
-            _line.Receive(task.Messages, _histogram, stop);
-            return new RoleMessage { Event = RoleEvent.Done, LatencyUs = LatencyFigures.OfHandOvers(_histogram) };
-        }
-        var check = new DeliveryCheck(_size, task.Messages, _histogram);
-        _link.Receive(check, stop);
-        return RoleMessage.Of(check, task.Messages) with { LatencyUs = LatencyFigures.OfHandOvers(_histogram), IsPinned = _thread.IsPinned };
-    });
+            _histogram.Clear();
+            begun();
+            if (task.Messages == 0)
+            {
+                _line.Echo(stop);
+                return new RoleMessage { Event = RoleEvent.Done };
+            }
+            if (task.ThroughLine)
+            {
+                _line.Receive(task.Messages, _histogram, stop);
+                return new RoleMessage { Event = RoleEvent.Done, LatencyUs = LatencyFigures.OfHandOvers(_histogram) };
+            }
+            var check = new DeliveryCheck(_size, task.Messages, _histogram);
+            _link.Receive(check, stop);
+            return RoleMessage.Of(check, task.Messages) with
+            {
+                LatencyUs = LatencyFigures.OfHandOvers(_histogram),
+                IsPinned = _thread.IsPinned,
+            };
+        });
 
     public void Dispose() => _thread.Dispose();
 }

@@ -6,7 +6,8 @@ namespace LightQ.Bench.InProcess;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(HandOverSpec))]
 [JsonSerializable(typeof(HandOverTask))]
 internal sealed partial class HandOverJson : JsonSerializerContext;

@@ -12,7 +12,14 @@ namespace LightQ.Bench.InProcess;
 /// <param name="stop">Cancelled when either end fails, so that the other ends, too.</param>
 /// <param name="cancellationToken">Gives up.</param>
 internal sealed class HandOverPair(
-    InProcessTarget target, HandOverLink link, CacheLine line, PinnedThread producer, IHandOverPartner consumer, CancellationTokenSource stop, CancellationToken cancellationToken)
+    InProcessTarget target,
+    HandOverLink link,
+    CacheLine line,
+    PinnedThread producer,
+    IHandOverPartner consumer,
+    CancellationTokenSource stop,
+    CancellationToken cancellationToken
+)
 {
     /// <summary>How long the consumer may take for what is left when everything has been sent.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
@@ -27,19 +34,23 @@ internal sealed class HandOverPair(
     }
 
     /// <summary>Sends messages through the target.</summary>
-    public Task<RoleMessage> SendAsync(SendPlan plan) => SendAsync(new HandOverTask(plan.Messages), () => link.Send(plan, stop.Token));
+    public Task<RoleMessage> SendAsync(SendPlan plan) =>
+        SendAsync(new HandOverTask(plan.Messages), () => link.Send(plan, stop.Token));
 
     /// <summary>Sends the cache line in the messages' place.</summary>
-    public Task<RoleMessage> SendLineAsync(SendPlan plan) => SendAsync(new HandOverTask(plan.Messages, ThroughLine: true), () => line.Send(plan, stop.Token));
+    public Task<RoleMessage> SendLineAsync(SendPlan plan) =>
+        SendAsync(new HandOverTask(plan.Messages, ThroughLine: true), () => line.Send(plan, stop.Token));
 
     private async Task<RoleMessage> SendAsync(HandOverTask task, Action send)
     {
         await consumer.StartAsync(task);
-        (_, RoleMessage received) = await BothAsync(producer.RunAsync(() =>
-        {
-            send();
-            return true;
-        }));
+        (_, RoleMessage received) = await BothAsync(
+            producer.RunAsync(() =>
+            {
+                send();
+                return true;
+            })
+        );
         return received;
     }
 
@@ -56,7 +67,11 @@ internal sealed class HandOverPair(
         }
         catch (TimeoutException)
         {
-            throw new BenchException(BenchFailure.Failed, $"Through {target.Word()} not every message arrived: the consumer still waits {Patience.TotalSeconds} s after the last was sent.");
+            throw new BenchException(
+                BenchFailure.Failed,
+                $"Through {target.Word()} not every message arrived: the consumer still waits {Patience.TotalSeconds} "
+                    + $"s after the last was sent."
+            );
         }
         finally
         {

@@ -2,7 +2,9 @@ using LightQ.Bench.Roles;
 
 namespace LightQ.Bench.InProcess;
 
-/// <summary>The consumer's process. It ends with an error when the producer's is gone: without it there is no run to finish.</summary>
+/// <summary>
+/// The consumer's process. It ends with an error when the producer's is gone: without it there is no run to finish.
+/// </summary>
 internal static class HandOverRole
 {
     public const string Name = "hand-over";
@@ -22,7 +24,13 @@ internal static class HandOverRole
             while (true)
             {
                 HandOverTask task = await parent.NextAsync(HandOverJson.Default.HandOverTask);
-                RoleChannel.Say(await consumer.RunAsync(task, () => RoleChannel.Say(new RoleMessage { Event = RoleEvent.Ready }), cancellationToken));
+                RoleChannel.Say(
+                    await consumer.RunAsync(
+                        task,
+                        () => RoleChannel.Say(new RoleMessage { Event = RoleEvent.Ready }),
+                        cancellationToken
+                    )
+                );
             }
         }
         catch (Exception e)

@@ -4,21 +4,31 @@ using LightQ.Bench.Roles;
 
 namespace LightQ.Bench.InProcess;
 
-/// <summary>How long a message takes from one pinned thread to another, run by run, beside a bare cache line between the same two.</summary>
+/// <summary>
+/// How long a message takes from one pinned thread to another, run by run, beside a bare cache line between the same
+/// two.
+/// </summary>
 internal sealed class InProcessBench(InProcessSettings settings, IBenchConsole console)
 {
     /// <summary>
-    /// The warm-up comes in rounds of many parts, each a call of what is measured. A method is compiled anew, first to learn and then for speed, when it was called thirty times behind
-    /// a tenth of a second in which nothing new was; so there is a rest behind each round.
+    /// The warm-up comes in rounds of many parts, each a call of what is measured. A method is compiled anew, first to
+    /// learn and then for speed, when it was called thirty times behind a tenth of a second in which nothing new was;
+    /// so there is a rest behind each round.
     /// </summary>
-    private const int WarmUpRounds = 5, PartsOfRound = 40;
+    private const int WarmUpRounds = 5,
+        PartsOfRound = 40;
 
     private static readonly TimeSpan Rest = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>How long the line is sent on the run's schedule before each run: enough to meet the host's stops, a fifth of the usual run.</summary>
+    /// <summary>
+    /// How long the line is sent on the run's schedule before each run: enough to meet the host's stops, a fifth of the
+    /// usual run.
+    /// </summary>
     private static readonly TimeSpan LineTime = TimeSpan.FromSeconds(2);
 
-    /// <summary>How long a warm-up round keeps the schedule: a loop that never waited would be compiled as one that need not.</summary>
+    /// <summary>
+    /// How long a warm-up round keeps the schedule: a loop that never waited would be compiled as one that need not.
+    /// </summary>
     private static readonly TimeSpan PacedWarmUp = TimeSpan.FromMilliseconds(100);
 
     private readonly List<string> _remarks = [];
@@ -29,14 +39,28 @@ internal sealed class InProcessBench(InProcessSettings settings, IBenchConsole c
     public async Task<IReadOnlyList<InProcessResult>> RunAsync(CancellationToken cancellationToken)
     {
         (int producer, int consumer) = settings.Cpus ?? ChooseCpus();
-        _remarks.Add(Text($"Times count from when a message was due until it was read and checked; producer on CPU {producer}, consumer on CPU {consumer}, both spin."));
+        _remarks.Add(
+            Text($"Times count from when a message was due until it was read and checked; producer on CPU {producer}, ")
+                + Text($"consumer on CPU {consumer}, both spin.")
+        );
         var results = new List<InProcessResult>();
         foreach (InProcessTarget target in settings.Targets)
         {
-            string directory = Directory.CreateDirectory(Path.Combine(settings.DataDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}")).FullName;
+            string directory = Directory
+                .CreateDirectory(
+                    Path.Combine(settings.DataDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}")
+                )
+                .FullName;
             try
             {
-                var spec = new HandOverSpec { Target = target, Size = settings.Size, Directory = directory, IsShared = settings.Processes == 2, ConsumerCpu = consumer };
+                var spec = new HandOverSpec
+                {
+                    Target = target,
+                    Size = settings.Size,
+                    Directory = directory,
+                    IsShared = settings.Processes == 2,
+                    ConsumerCpu = consumer,
+                };
                 results.Add(await MeasureAsync(spec, producer, cancellationToken));
             }
             finally
@@ -47,11 +71,19 @@ internal sealed class InProcessBench(InProcessSettings settings, IBenchConsole c
         return results;
     }
 
-    private static (int Producer, int Consumer) ChooseCpus() => ThreadAffinity.Allowed() is [var first, var second, ..]
-        ? (first, second)
-        : throw new BenchException(BenchFailure.Failed, "Two threads that spin need two CPUs, and this process may use only one.");
+    private static (int Producer, int Consumer) ChooseCpus() =>
+        ThreadAffinity.Allowed() is [var first, var second, ..]
+            ? (first, second)
+            : throw new BenchException(
+                BenchFailure.Failed,
+                "Two threads that spin need two CPUs, and this process may use only one."
+            );
 
-    private async Task<InProcessResult> MeasureAsync(HandOverSpec spec, int producerCpu, CancellationToken cancellationToken)
+    private async Task<InProcessResult> MeasureAsync(
+        HandOverSpec spec,
+        int producerCpu,
+        CancellationToken cancellationToken
+    )
     {
         // Whatever ends one side ends the other.
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -81,7 +113,13 @@ internal sealed class InProcessBench(InProcessSettings settings, IBenchConsole c
                 lines.Add(LatencyFigures.Of(before) with { LaterThan20UsPercent = onLine.LaterThan20UsPercent });
                 before = after;
                 LatencyFigures figures = runs[^1].LatencyUs!;
-                console.Progress(Text($"{spec.Target.Word()}, {spec.Size} B, run {run} of {settings.Runs}: p50 {figures.P50:F3} us, p99 {figures.P99:F3} us, {figures.LaterThan20UsPercent:F2} % later than 20 us; line {lines[^1].P50:F3} us, {lines[^1].LaterThan20UsPercent:F2} %"));
+                console.Progress(
+                    Text(
+                        $"{spec.Target.Word()}, {spec.Size} B, run {run} of {settings.Runs}: p50 {figures.P50:F3} us, "
+                    )
+                        + Text($"p99 {figures.P99:F3} us, {figures.LaterThan20UsPercent:F2} % later than 20 us; line ")
+                        + Text($"{lines[^1].P50:F3} us, {lines[^1].LaterThan20UsPercent:F2} %")
+                );
             }
         }
         finally
@@ -95,7 +133,10 @@ internal sealed class InProcessBench(InProcessSettings settings, IBenchConsole c
 
     private async Task WarmUpAsync(HandOverPair pair, CancellationToken cancellationToken)
     {
-        var part = new SendPlan(Math.Max(1, settings.WarmUpMessages / (WarmUpRounds * PartsOfRound)), double.PositiveInfinity);
+        var part = new SendPlan(
+            Math.Max(1, settings.WarmUpMessages / (WarmUpRounds * PartsOfRound)),
+            double.PositiveInfinity
+        );
         for (int round = 0; round < WarmUpRounds; round++)
         {
             for (int i = 0; i < PartsOfRound; i++)
@@ -110,9 +151,12 @@ internal sealed class InProcessBench(InProcessSettings settings, IBenchConsole c
         }
     }
 
-    private SendPlan PlanOf(TimeSpan atMost) => new(Math.Clamp((long)(settings.Rate * atMost.TotalSeconds), 1, settings.Messages), settings.Rate);
+    private SendPlan PlanOf(TimeSpan atMost) =>
+        new(Math.Clamp((long)(settings.Rate * atMost.TotalSeconds), 1, settings.Messages), settings.Rate);
 
-    /// <summary>Has done whatever the last run left behind to collect and to compile, before there is the next one.</summary>
+    /// <summary>
+    /// Has done whatever the last run left behind to collect and to compile, before there is the next one.
+    /// </summary>
     private static async Task RestAsync(CancellationToken cancellationToken)
     {
         GC.Collect();

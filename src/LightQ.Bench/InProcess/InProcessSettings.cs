@@ -3,10 +3,14 @@ namespace LightQ.Bench.InProcess;
 /// <summary>What an in-process bench can be told. The defaults are those of the reference document.</summary>
 internal sealed record InProcessSettings
 {
-    public const int UsualSize = 29, LongSize = 124;
-    public const int UsualRuns = 7, LongRuns = 6;
-    public const long UsualMessages = 100_000, LongMessages = 5_000_000;
-    public const double UsualRate = 10_000, LongRate = 100_000;
+    public const int UsualSize = 29,
+        LongSize = 124;
+    public const int UsualRuns = 7,
+        LongRuns = 6;
+    public const long UsualMessages = 100_000,
+        LongMessages = 5_000_000;
+    public const double UsualRate = 10_000,
+        LongRate = 100_000;
 
     public required IReadOnlyList<InProcessTarget> Targets { get; init; }
 

@@ -24,5 +24,6 @@ internal static class InProcessTargetWords
     }
 
     /// <summary>Whether another process can have its other end.</summary>
-    public static bool IsShareable(this InProcessTarget target) => target is InProcessTarget.FileRing or InProcessTarget.Journal;
+    public static bool IsShareable(this InProcessTarget target) =>
+        target is InProcessTarget.FileRing or InProcessTarget.Journal;
 }

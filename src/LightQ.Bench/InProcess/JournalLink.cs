@@ -7,10 +7,14 @@ using LightQ.Storage.Mapped;
 
 namespace LightQ.Bench.InProcess;
 
-/// <summary>A journal in a directory: every message is a batch of its own, with all that a producer and a broker write into one.</summary>
+/// <summary>
+/// A journal in a directory: every message is a batch of its own, with all that a producer and a broker write into one.
+/// </summary>
 internal sealed class JournalLink(string directory, int size) : HandOverLink
 {
-    /// <summary>The document's usual seven runs fit into one: what a new segment costs belongs to the long runs.</summary>
+    /// <summary>
+    /// The document's usual seven runs fit into one: what a new segment costs belongs to the long runs.
+    /// </summary>
     private const int SegmentBytes = 256 * 1024 * 1024;
 
     private readonly MessagePattern _pattern = new(size);
@@ -18,13 +22,23 @@ internal sealed class JournalLink(string directory, int size) : HandOverLink
     private MappedJournalWriter? _writer;
     private MappedJournalReader? _reader;
 
-    public override void Begin() => _writer = MappedJournalWriter.Open(new JournalOptions { Directory = directory, TopicId = Guid.NewGuid(), SegmentBytes = SegmentBytes });
+    public override void Begin() =>
+        _writer = MappedJournalWriter.Open(
+            new JournalOptions
+            {
+                Directory = directory,
+                TopicId = Guid.NewGuid(),
+                SegmentBytes = SegmentBytes,
+            }
+        );
 
     public override void Join() => _reader = MappedJournalReader.Open(directory);
 
-    public override void Send(SendPlan plan, CancellationToken stop) => HandOverLoops.Send(new Sender(_writer!, _pattern, _batch), plan, stop);
+    public override void Send(SendPlan plan, CancellationToken stop) =>
+        HandOverLoops.Send(new Sender(_writer!, _pattern, _batch), plan, stop);
 
-    public override void Receive(DeliveryCheck check, CancellationToken stop) => HandOverLoops.Receive(new Receiver(_reader!), check, stop);
+    public override void Receive(DeliveryCheck check, CancellationToken stop) =>
+        HandOverLoops.Receive(new Receiver(_reader!), check, stop);
 
     public override void Dispose()
     {

@@ -22,7 +22,8 @@ internal sealed class RingLink(RingMemory memory, RingProducers producers, int s
         _ring.AddGate(_gate, _ring.Published);
     }
 
-    public override void Send(SendPlan plan, CancellationToken stop) => HandOverLoops.Send(new Sender(_ring, _pattern), plan, stop);
+    public override void Send(SendPlan plan, CancellationToken stop) =>
+        HandOverLoops.Send(new Sender(_ring, _pattern), plan, stop);
 
     public override void Receive(DeliveryCheck check, CancellationToken stop)
     {
@@ -35,7 +36,8 @@ internal sealed class RingLink(RingMemory memory, RingProducers producers, int s
 
     private readonly struct Sender(ByteRing ring, MessagePattern pattern) : ISender
     {
-        public bool TrySend(long sequence, long stamp) => ring.TryPublishPayload(pattern.Body(sequence, stamp)) == ClaimResult.Claimed;
+        public bool TrySend(long sequence, long stamp) =>
+            ring.TryPublishPayload(pattern.Body(sequence, stamp)) == ClaimResult.Claimed;
     }
 
     private readonly struct Receiver(ByteRing ring, Sequence gate) : IReceiver

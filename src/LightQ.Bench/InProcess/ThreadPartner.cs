@@ -3,7 +3,8 @@ using LightQ.Bench.Roles;
 namespace LightQ.Bench.InProcess;
 
 /// <summary>A consumer on another thread of this process.</summary>
-internal sealed class ThreadPartner(HandOverSpec spec, HandOverLink link, CacheLine line, CancellationToken stop) : IHandOverPartner
+internal sealed class ThreadPartner(HandOverSpec spec, HandOverLink link, CacheLine line, CancellationToken stop)
+    : IHandOverPartner
 {
     private readonly HandOverConsumer _consumer = new(spec, link, line);
     private Task<RoleMessage>? _task;

@@ -2,7 +2,10 @@ using LightQ.Bench.Checks;
 
 namespace LightQ.Bench.Load;
 
-/// <summary>Gives a consumer up when nothing has come for a while: what is missing then is lost. A run that has not begun is waited for.</summary>
+/// <summary>
+/// Gives a consumer up when nothing has come for a while: what is missing then is lost. A run that has not begun is
+/// waited for.
+/// </summary>
 internal sealed class ConsumePatience : IDisposable
 {
     public static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);

@@ -4,7 +4,8 @@ using LightQ.Client;
 namespace LightQ.Bench.Load;
 
 /// <summary>Awaits the ack of every message, with a fixed number of them under way.</summary>
-internal sealed class LightQAckedProducer(LightQClient client, Producer producer, int size, int inFlight) : ILoadProducer
+internal sealed class LightQAckedProducer(LightQClient client, Producer producer, int size, int inFlight)
+    : ILoadProducer
 {
     private readonly MessagePattern _pattern = new(size);
 

@@ -4,7 +4,10 @@ using LightQ.Client;
 
 namespace LightQ.Bench.Load;
 
-/// <summary>Publishes whole batches. A message's stamp is the time when its batch was begun, so it counts as a little older than it is.</summary>
+/// <summary>
+/// Publishes whole batches. A message's stamp is the time when its batch was begun, so it counts as a little older than
+/// it is.
+/// </summary>
 internal sealed class LightQBatchProducer(LightQClient client, Producer producer, int size) : ILoadProducer
 {
     private readonly MessagePattern _pattern = new(size);

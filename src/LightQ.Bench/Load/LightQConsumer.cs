@@ -35,7 +35,11 @@ internal sealed class LightQConsumer : ILoadConsumer, IRoundTrip
     {
         try
         {
-            await (_batches ? ConsumeBatchesAsync(check, cancellationToken) : ConsumeMessagesAsync(check, cancellationToken));
+            await (
+                _batches
+                    ? ConsumeBatchesAsync(check, cancellationToken)
+                    : ConsumeMessagesAsync(check, cancellationToken)
+            );
         }
         catch (Exception e)
         {

@@ -12,8 +12,9 @@ internal sealed partial class Pacer
     private const int AbsoluteTime = 1;
     private const long NanosecondsPerSecond = 1_000_000_000;
 
-    // On a virtual machine a sleep ends 50 to 80 us late (measured). Spinning takes a core from those who are measured, so it is
-    // never more than a quarter of the time: at high rates messages are rather late, which counts for product and yardstick alike.
+    // On a virtual machine a sleep ends 50 to 80 us late (measured). Spinning takes a core from those who are measured,
+    // so it is never more than a quarter of the time: at high rates messages are rather late, which counts for product
+    // and yardstick alike.
     private const double SpinSeconds = 0.0001;
     private const double MostSpinning = 0.25;
 
@@ -56,7 +57,11 @@ internal sealed partial class Pacer
         if (OperatingSystem.IsLinux() && Stopwatch.Frequency == NanosecondsPerSecond)
         {
             // The stopwatch is this clock, so its ticks are the clock's absolute time.
-            var time = new TimeSpec { Seconds = ticks / NanosecondsPerSecond, Nanoseconds = ticks % NanosecondsPerSecond };
+            var time = new TimeSpec
+            {
+                Seconds = ticks / NanosecondsPerSecond,
+                Nanoseconds = ticks % NanosecondsPerSecond,
+            };
             _ = ClockNanosleep(Monotonic, AbsoluteTime, in time, 0);
             return;
         }
@@ -69,7 +74,13 @@ internal sealed partial class Pacer
     private static partial int ClockNanosleep(int clock, int flags, in TimeSpec request, nint remaining);
 
     [LibraryImport("libc", EntryPoint = "prctl")]
-    private static partial int ProcessControl(int option, nuint argument2, nuint argument3, nuint argument4, nuint argument5);
+    private static partial int ProcessControl(
+        int option,
+        nuint argument2,
+        nuint argument3,
+        nuint argument4,
+        nuint argument5
+    );
 
     private struct TimeSpec
     {

@@ -10,7 +10,8 @@ internal static class GuardRole
 
     public static async Task<int> RunAsync(IReadOnlyList<string> command, CancellationToken cancellationToken)
     {
-        using var process = Process.Start(new ProcessStartInfo(command[0], command.Skip(1)) { RedirectStandardInput = true })
+        using var process =
+            Process.Start(new ProcessStartInfo(command[0], command.Skip(1)) { RedirectStandardInput = true })
             ?? throw new BenchException(BenchFailure.Failed, $"{command[0]} did not start.");
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         ParentLink.OnEnd(ended.Cancel);

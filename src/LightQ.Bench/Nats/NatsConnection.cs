@@ -6,7 +6,9 @@ using LightQ.Protocol;
 
 namespace LightQ.Bench.Nats;
 
-/// <summary>A connection to a NATS server: handshake, round trips, and whatever messages come meanwhile. Blocking calls only.</summary>
+/// <summary>
+/// A connection to a NATS server: handshake, round trips, and whatever messages come meanwhile. Blocking calls only.
+/// </summary>
 internal sealed class NatsConnection : INatsSink, IDisposable
 {
     private readonly NatsParser _parser;
@@ -21,7 +23,10 @@ internal sealed class NatsConnection : INatsSink, IDisposable
         Socket.Connect(host, port);
         while (!_hasInfo)
             Receive();
-        SendText("CONNECT {\"verbose\":false,\"pedantic\":false,\"tls_required\":false,\"name\":\"lightq bench\",\"lang\":\".NET\",\"version\":\"1\",\"protocol\":1}\r\n");
+        SendText(
+            "CONNECT {\"verbose\":false,\"pedantic\":false,\"tls_required\":false,\"name\":\"lightq "
+                + "bench\",\"lang\":\".NET\",\"version\":\"1\",\"protocol\":1}\r\n"
+        );
         RoundTrip();
     }
 
@@ -61,13 +66,24 @@ internal sealed class NatsConnection : INatsSink, IDisposable
     void INatsSink.OnLine(ReadOnlySpan<byte> line)
     {
         if (line.SequenceEqual("PING"u8))
+        {
             Socket.Send("PONG\r\n"u8);
+        }
         else if (line.SequenceEqual("PONG"u8))
+        {
             _pongs++;
+        }
         else if (line.StartsWith("INFO "u8))
+        {
             _hasInfo = true;
+        }
         else if (line.StartsWith("-ERR"u8))
-            throw new ProtocolException(ErrorCode.Unavailable, $"The NATS server says {Encoding.UTF8.GetString(line)}.");
+        {
+            throw new ProtocolException(
+                ErrorCode.Unavailable,
+                $"The NATS server says {Encoding.UTF8.GetString(line)}."
+            );
+        }
     }
 
     public void Dispose() => Socket.Dispose();

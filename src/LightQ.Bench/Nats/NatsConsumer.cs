@@ -20,7 +20,12 @@ internal sealed class NatsConsumer : ILoadConsumer
     public Task ConsumeAsync(DeliveryCheck check, CancellationToken cancellationToken)
     {
         _connection.SetCheck(check);
-        return Task.Factory.StartNew(() => Consume(check, cancellationToken), cancellationToken, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        return Task.Factory.StartNew(
+            () => Consume(check, cancellationToken),
+            cancellationToken,
+            TaskCreationOptions.LongRunning,
+            TaskScheduler.Default
+        );
     }
 
     public ValueTask DisposeAsync()
@@ -31,7 +36,10 @@ internal sealed class NatsConsumer : ILoadConsumer
 
     private void Consume(DeliveryCheck check, CancellationToken cancellationToken)
     {
-        using CancellationTokenRegistration ended = cancellationToken.UnsafeRegister(static s => ((Socket)s!).Dispose(), _connection.Socket);
+        using CancellationTokenRegistration ended = cancellationToken.UnsafeRegister(
+            static s => ((Socket)s!).Dispose(),
+            _connection.Socket
+        );
         while (!check.IsComplete)
             _connection.Receive();
     }

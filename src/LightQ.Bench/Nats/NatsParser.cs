@@ -10,8 +10,8 @@ namespace LightQ.Bench.Nats;
 /// MSG subject sid [reply-to] bytes CRLF payload CRLF
 /// INFO {...} CRLF     PING CRLF     PONG CRLF     +OK CRLF     -ERR '...' CRLF
 /// </code>
-/// Messages of one subject and size have the same first line, so the line before is compared as a whole and only a new one is
-/// taken apart. Not thread-safe.
+/// Messages of one subject and size have the same first line, so the line before is compared as a whole and only a new
+/// one is taken apart. Not thread-safe.
 /// </remarks>
 internal sealed class NatsParser
 {
@@ -27,7 +27,8 @@ internal sealed class NatsParser
     private int _end;
     private int _needed;
 
-    public NatsParser(INatsSink sink, int bufferBytes = BufferBytes) => (_sink, _buffer) = (sink, GC.AllocateUninitializedArray<byte>(bufferBytes, pinned: true));
+    public NatsParser(INatsSink sink, int bufferBytes = BufferBytes) =>
+        (_sink, _buffer) = (sink, GC.AllocateUninitializedArray<byte>(bufferBytes, pinned: true));
 
     /// <summary>Where the next receive goes; never empty.</summary>
     public Span<byte> Room()
@@ -81,8 +82,17 @@ internal sealed class NatsParser
             _sink.OnLine(line);
             return true;
         }
-        if (!Utf8Parser.TryParse(line[(line.LastIndexOf((byte)' ') + 1)..], out int length, out _) || length is < 0 or > MaxPayloadBytes)
-            throw new ProtocolException(ErrorCode.MalformedFrame, $"A NATS message has no length of 0 to {MaxPayloadBytes}.");
+        if (
+            !Utf8Parser.TryParse(line[(line.LastIndexOf((byte)' ') + 1)..], out int length, out _)
+            || length is < 0 or > MaxPayloadBytes
+        )
+        {
+            throw new ProtocolException(
+                ErrorCode.MalformedFrame,
+                $"A NATS message has no length of 0 to {MaxPayloadBytes}."
+            );
+        }
+
         _header = bytes[..taken].ToArray();
         _headerPayload = length;
         return TryTake(bytes, out taken);
@@ -90,7 +100,10 @@ internal sealed class NatsParser
 
     private void MoveToFront(int pending)
     {
-        byte[] target = _needed + SmallestReceive > _buffer.Length ? GC.AllocateUninitializedArray<byte>(2 * (_needed + SmallestReceive), pinned: true) : _buffer;
+        byte[] target =
+            _needed + SmallestReceive > _buffer.Length
+                ? GC.AllocateUninitializedArray<byte>(2 * (_needed + SmallestReceive), pinned: true)
+                : _buffer;
         Buffer.BlockCopy(_buffer, _start, target, 0, pending);
         _buffer = target;
         (_start, _end) = (0, pending);

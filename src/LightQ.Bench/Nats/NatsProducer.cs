@@ -4,7 +4,9 @@ using LightQ.Bench.Load;
 
 namespace LightQ.Bench.Nats;
 
-/// <summary>Publishes to NATS: many messages to a system call, as many as fit the same 64 KiB that a LightQ batch has.</summary>
+/// <summary>
+/// Publishes to NATS: many messages to a system call, as many as fit the same 64 KiB that a LightQ batch has.
+/// </summary>
 internal sealed class NatsProducer : ILoadProducer, ISinglePublisher
 {
     private const int BufferBytes = 64 * 1024;
@@ -21,10 +23,14 @@ internal sealed class NatsProducer : ILoadProducer, ISinglePublisher
         _connection = connection;
         _pattern = new MessagePattern(size);
         _header = Encoding.UTF8.GetBytes($"PUB {subject} {size}\r\n");
-        _buffer = GC.AllocateUninitializedArray<byte>(Math.Max(BufferBytes, _header.Length + size + LineEnd), pinned: true);
+        _buffer = GC.AllocateUninitializedArray<byte>(
+            Math.Max(BufferBytes, _header.Length + size + LineEnd),
+            pinned: true
+        );
     }
 
-    public Task ProduceAsync(long messages, CancellationToken cancellationToken) => Task.Run(() => Produce(messages), cancellationToken);
+    public Task ProduceAsync(long messages, CancellationToken cancellationToken) =>
+        Task.Run(() => Produce(messages), cancellationToken);
 
     public void Send(ReadOnlySpan<byte> body)
     {
@@ -40,7 +46,7 @@ internal sealed class NatsProducer : ILoadProducer, ISinglePublisher
 
     private void Produce(long messages)
     {
-        for (long next = 0; next < messages;)
+        for (long next = 0; next < messages; )
         {
             next = Fill(next, messages);
             Flush();
@@ -70,7 +76,7 @@ internal sealed class NatsProducer : ILoadProducer, ISinglePublisher
 
     private void Flush()
     {
-        for (ReadOnlySpan<byte> left = _buffer.AsSpan(0, _count); !left.IsEmpty;)
+        for (ReadOnlySpan<byte> left = _buffer.AsSpan(0, _count); !left.IsEmpty; )
             left = left[_connection.Socket.Send(left)..];
         _count = 0;
     }

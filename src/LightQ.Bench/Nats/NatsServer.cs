@@ -26,10 +26,25 @@ internal sealed class NatsServer : IAsyncDisposable
 
     public static async Task<NatsServer> StartAsync(CancellationToken cancellationToken)
     {
-        string path = Find() ?? throw new BenchException(BenchFailure.Unreachable, $"There is no {Program} on the PATH: install it, or name a running one with --nats-url.");
+        string path =
+            Find()
+            ?? throw new BenchException(
+                BenchFailure.Unreachable,
+                $"There is no {Program} on the PATH: install it, or name a running one with --nats-url."
+            );
         int port = FreePort();
         ChildProcess process = ChildProcess.Start(
-            Program, [RoleProcess.Command, GuardRole.Name, path, "--addr", "127.0.0.1", "--port", port.ToString(CultureInfo.InvariantCulture)]);
+            Program,
+            [
+                RoleProcess.Command,
+                GuardRole.Name,
+                path,
+                "--addr",
+                "127.0.0.1",
+                "--port",
+                port.ToString(CultureInfo.InvariantCulture),
+            ]
+        );
         var server = new NatsServer(process, $"127.0.0.1:{port}");
         try
         {
@@ -45,10 +60,12 @@ internal sealed class NatsServer : IAsyncDisposable
 
     public ValueTask DisposeAsync() => _process.DisposeAsync();
 
-    private static string? Find() => (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator)
-        .Append("/usr/sbin")
-        .Select(directory => Path.Combine(directory, Program))
-        .FirstOrDefault(File.Exists);
+    private static string? Find() =>
+        (Environment.GetEnvironmentVariable("PATH") ?? "")
+            .Split(Path.PathSeparator)
+            .Append("/usr/sbin")
+            .Select(directory => Path.Combine(directory, Program))
+            .FirstOrDefault(File.Exists);
 
     private static int FreePort()
     {

@@ -3,7 +3,9 @@ using LightQ.Server.Tls;
 
 namespace LightQ.Bench.Processes;
 
-/// <summary>What the broker and the relay of a bench show, and what their clients trust. Files of our own go at the end.</summary>
+/// <summary>
+/// What the broker and the relay of a bench show, and what their clients trust. Files of our own go at the end.
+/// </summary>
 internal sealed class BenchCertificate : IDisposable
 {
     private readonly DirectoryInfo? _directory;

@@ -2,7 +2,9 @@ using System.Diagnostics;
 
 namespace LightQ.Bench.Processes;
 
-/// <summary>A child that runs this same tool. Ends with its parent: its standard input ends then, and disposing kills it.</summary>
+/// <summary>
+/// A child that runs this same tool. Ends with its parent: its standard input ends then, and disposing kills it.
+/// </summary>
 internal sealed class ChildProcess : IAsyncDisposable
 {
     /// <summary>What <c>dotnet</c> runs, beside this assembly; a native program needs none.</summary>
@@ -19,7 +21,9 @@ internal sealed class ChildProcess : IAsyncDisposable
     {
         _process = process;
         _name = name;
-        _errors = process.StartInfo.RedirectStandardError ? process.StandardError.ReadToEndAsync() : Task.FromResult("");
+        _errors = process.StartInfo.RedirectStandardError
+            ? process.StandardError.ReadToEndAsync()
+            : Task.FromResult("");
     }
 
     public int Id => _process.Id;
@@ -30,18 +34,25 @@ internal sealed class ChildProcess : IAsyncDisposable
     /// <summary>Starts the tool with other arguments.</summary>
     /// <param name="name">What errors call it.</param>
     /// <param name="arguments">Its arguments.</param>
-    /// <param name="showErrors">Whether its standard error is this process's own, so that its last words are seen even when this process is gone.</param>
+    /// <param name="showErrors">
+    /// Whether its standard error is this process's own, so that its last words are seen even when this process is
+    /// gone.
+    /// </param>
     public static ChildProcess Start(string name, IEnumerable<string> arguments, bool showErrors = false)
     {
         string host = Environment.ProcessPath ?? "dotnet";
         bool isMuxer = Path.GetFileNameWithoutExtension(host) == "dotnet";
-        var start = new ProcessStartInfo(host, isMuxer ? arguments.Prepend(Path.Combine(AppContext.BaseDirectory, ToolAssembly)) : arguments)
+        var start = new ProcessStartInfo(
+            host,
+            isMuxer ? arguments.Prepend(Path.Combine(AppContext.BaseDirectory, ToolAssembly)) : arguments
+        )
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = !showErrors,
         };
-        Process process = Process.Start(start) ?? throw new BenchException(BenchFailure.Failed, $"The {name} process did not start.");
+        Process process =
+            Process.Start(start) ?? throw new BenchException(BenchFailure.Failed, $"The {name} process did not start.");
         return new ChildProcess(process, name);
     }
 
@@ -109,6 +120,9 @@ internal sealed class ChildProcess : IAsyncDisposable
         string errors = await _errors;
         string last = errors.TrimEnd().Split('\n')[^1].Trim();
         string why = last.Length == 0 ? "without a word" : $"saying: {last}";
-        return new BenchException(BenchFailure.Failed, $"The {_name} process ended unexpectedly with code {_process.ExitCode}, {why}");
+        return new BenchException(
+            BenchFailure.Failed,
+            $"The {_name} process ended unexpectedly with code {_process.ExitCode}, {why}"
+        );
     }
 }

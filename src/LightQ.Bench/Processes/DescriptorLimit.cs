@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace LightQ.Bench.Processes;
 
-/// <summary>How many files and sockets a process may have open. The runtime raises a process's limit to the highest allowed when it starts.</summary>
+/// <summary>
+/// How many files and sockets a process may have open. The runtime raises a process's limit to the highest allowed when
+/// it starts.
+/// </summary>
 internal static class DescriptorLimit
 {
     private const string Limits = "/proc/self/limits";
@@ -14,10 +17,14 @@ internal static class DescriptorLimit
     /// <summary>The highest this process and its children may have.</summary>
     public static int Read()
     {
-        string? line = File.Exists(Limits) ? File.ReadLines(Limits).FirstOrDefault(l => l.StartsWith(OpenFiles, StringComparison.Ordinal)) : null;
+        string? line = File.Exists(Limits)
+            ? File.ReadLines(Limits).FirstOrDefault(l => l.StartsWith(OpenFiles, StringComparison.Ordinal))
+            : null;
         if (line is null)
             return Unknown;
         string hard = line[OpenFiles.Length..].Split(' ', StringSplitOptions.RemoveEmptyEntries)[1];
-        return int.TryParse(hard, NumberStyles.None, CultureInfo.InvariantCulture, out int limit) ? limit : int.MaxValue;
+        return int.TryParse(hard, NumberStyles.None, CultureInfo.InvariantCulture, out int limit)
+            ? limit
+            : int.MaxValue;
     }
 }

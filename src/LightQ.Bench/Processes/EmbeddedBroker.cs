@@ -28,9 +28,16 @@ internal sealed class EmbeddedBroker : IAsyncDisposable
     /// <param name="cancellationToken">Gives up.</param>
     /// <param name="settings">Its configuration file.</param>
     /// <param name="certificate">What it shows; null for no TLS.</param>
-    public static async Task<EmbeddedBroker> StartAsync(string? parentDirectory, CancellationToken cancellationToken, string settings = "{}", BenchCertificate? certificate = null)
+    public static async Task<EmbeddedBroker> StartAsync(
+        string? parentDirectory,
+        CancellationToken cancellationToken,
+        string settings = "{}",
+        BenchCertificate? certificate = null
+    )
     {
-        string directory = Directory.CreateDirectory(Path.Combine(parentDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}")).FullName;
+        string directory = Directory
+            .CreateDirectory(Path.Combine(parentDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}"))
+            .FullName;
         // The user's own configuration file and variables are for the user's own broker.
         await File.WriteAllTextAsync(SettingsOf(directory), settings, cancellationToken);
         var broker = new EmbeddedBroker(directory, certificate);
@@ -71,10 +78,29 @@ internal sealed class EmbeddedBroker : IAsyncDisposable
         _process = ChildProcess.Start(
             "broker",
             [
-                "server", "--data", Path.Combine(_directory, "data"), "--data-port", "0", "--control-port", "0", "--web-port", "0",
-                "--bind", "127.0.0.1", "--require-auth", "false", "--config", SettingsOf(_directory), "--output", "json", "--end-with-input",
-                .. _certificate is null ? Array.Empty<string>() : ["--tls-cert", _certificate.CertificateFile, "--tls-key", _certificate.KeyFile],
-            ]);
+                "server",
+                "--data",
+                Path.Combine(_directory, "data"),
+                "--data-port",
+                "0",
+                "--control-port",
+                "0",
+                "--web-port",
+                "0",
+                "--bind",
+                "127.0.0.1",
+                "--require-auth",
+                "false",
+                "--config",
+                SettingsOf(_directory),
+                "--output",
+                "json",
+                "--end-with-input",
+                .. _certificate is null
+                    ? Array.Empty<string>()
+                    : ["--tls-cert", _certificate.CertificateFile, "--tls-key", _certificate.KeyFile],
+            ]
+        );
         string line = await _process.ReadLineAsync(cancellationToken);
         Ready = watch.Elapsed;
         using JsonDocument ports = JsonDocument.Parse(line);

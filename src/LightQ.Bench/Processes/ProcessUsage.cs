@@ -27,7 +27,9 @@ internal readonly record struct ProcessUsage(double CpuSeconds, long PeakBytes, 
         return new ProcessUsage(ticks / TicksPerSecond, Bytes(status, "VmHWM:"), Bytes(status, "VmRSS:"));
     }
 
-    /// <summary>A line such as <c>VmRSS:     1024 kB</c>; 0 when there is none, as for a process that has just ended.</summary>
+    /// <summary>
+    /// A line such as <c>VmRSS: 1024 kB</c>; 0 when there is none, as for a process that has just ended.
+    /// </summary>
     private static long Bytes(string[] status, string name)
     {
         string? line = Array.Find(status, l => l.StartsWith(name, StringComparison.Ordinal));

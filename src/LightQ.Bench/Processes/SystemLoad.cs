@@ -9,5 +9,7 @@ internal static class SystemLoad
 
     /// <summary>Over the last minute; 0 where the system does not say.</summary>
     public static double LastMinute() =>
-        File.Exists(LoadAverages) ? double.Parse(File.ReadAllText(LoadAverages).Split(' ')[0], CultureInfo.InvariantCulture) : 0;
+        File.Exists(LoadAverages)
+            ? double.Parse(File.ReadAllText(LoadAverages).Split(' ')[0], CultureInfo.InvariantCulture)
+            : 0;
 }

@@ -7,8 +7,16 @@ namespace LightQ.Bench.Reference;
 /// <param name="Kind">The topic's kind.</param>
 /// <param name="Size">Bytes of a message.</param>
 /// <param name="MessagesPerSecond">The producer's rate as printed there.</param>
-/// <param name="Milliseconds">From the first message sent to the last one sent or received, by the timestamps printed there.</param>
-internal sealed record PublishedFigure(string Document, TopicKind Kind, int Size, double MessagesPerSecond, long Milliseconds)
+/// <param name="Milliseconds">
+/// From the first message sent to the last one sent or received, by the timestamps printed there.
+/// </param>
+internal sealed record PublishedFigure(
+    string Document,
+    TopicKind Kind,
+    int Size,
+    double MessagesPerSecond,
+    long Milliseconds
+)
 {
     /// <summary>How many messages all their runs have.</summary>
     public const long Messages = 10_000_000;
@@ -37,6 +45,8 @@ internal sealed record PublishedFigure(string Document, TopicKind Kind, int Size
         new("myq", TopicKind.Durable, 1024, 267360, 37425),
     ];
 
-    /// <summary>The rate that the timestamps give, from the first message sent to the last one sent or received.</summary>
+    /// <summary>
+    /// The rate that the timestamps give, from the first message sent to the last one sent or received.
+    /// </summary>
     public double TrueMessagesPerSecond => Messages * 1000.0 / Milliseconds;
 }

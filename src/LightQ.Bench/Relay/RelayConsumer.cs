@@ -9,7 +9,10 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Bench.Relay;
 
-/// <summary>The yardstick's consumer: the SDK's own receive blocks, frame parser, checksums and batch enumerator on a blocking socket.</summary>
+/// <summary>
+/// The yardstick's consumer: the SDK's own receive blocks, frame parser, checksums and batch enumerator on a blocking
+/// socket.
+/// </summary>
 internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
 {
     public const uint Stream = 1;
@@ -24,7 +27,12 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
     public Task ConsumeAsync(DeliveryCheck check, CancellationToken cancellationToken)
     {
         _check = check;
-        return Task.Factory.StartNew(() => Consume(check, cancellationToken), cancellationToken, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        return Task.Factory.StartNew(
+            () => Consume(check, cancellationToken),
+            cancellationToken,
+            TaskCreationOptions.LongRunning,
+            TaskScheduler.Default
+        );
     }
 
     public void OnFrame(in FrameHeader header, ReadOnlySpan<byte> body) =>
@@ -35,15 +43,28 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
 
     public void OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
     {
-        for (int end = offset + length; offset < end;)
+        for (int end = offset + length; offset < end; )
         {
             var batch = new BatchView(block.Bytes.AsSpan(offset, end - offset));
             int batchLength = batch.Length;
             batch = new BatchView(block.Bytes.AsSpan(offset, batchLength));
             if (!batch.VerifyHeader() || !batch.VerifyPayload())
                 throw new ProtocolException(ErrorCode.CorruptData, "A batch that came through the relay is damaged.");
-            foreach (RecordView record in new MessageBatch(block.Bytes, offset, batchLength, skip: 0, batch.RecordCount, partition: 0, default))
+            foreach (
+                RecordView record in new MessageBatch(
+                    block.Bytes,
+                    offset,
+                    batchLength,
+                    skip: 0,
+                    batch.RecordCount,
+                    partition: 0,
+                    default
+                )
+            )
+            {
                 _check!.Take(record.Body);
+            }
+
             offset += batchLength;
         }
     }
@@ -56,8 +77,14 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
 
     private void Consume(DeliveryCheck check, CancellationToken cancellationToken)
     {
-        using var intake = new FrameIntake(new ReceiveBlockPool(), this) { MaxFrameBytes = ProtocolLimits.DefaultFrameBytes };
-        using CancellationTokenRegistration ended = cancellationToken.UnsafeRegister(static s => ((RelayWire)s!).Dispose(), _wire);
+        using var intake = new FrameIntake(new ReceiveBlockPool(), this)
+        {
+            MaxFrameBytes = ProtocolLimits.DefaultFrameBytes,
+        };
+        using CancellationTokenRegistration ended = cancellationToken.UnsafeRegister(
+            static s => ((RelayWire)s!).Dispose(),
+            _wire
+        );
         while (!check.IsComplete)
         {
             MemoryMarshal.TryGetArray(intake.Room(), out ArraySegment<byte> room);

@@ -5,8 +5,12 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Bench.Relay;
 
-/// <summary>The yardstick's producer: the SDK's own batches, completed and sent one after the other by a blocking socket.</summary>
-/// <remarks>Frames are addressed as deliveries, because nobody between here and the consumer turns them into such.</remarks>
+/// <summary>
+/// The yardstick's producer: the SDK's own batches, completed and sent one after the other by a blocking socket.
+/// </summary>
+/// <remarks>
+/// Frames are addressed as deliveries, because nobody between here and the consumer turns them into such.
+/// </remarks>
 internal sealed class RelayProducer : ILoadProducer, ISinglePublisher
 {
     private const int BatchBytes = 64 * 1024;
@@ -23,7 +27,8 @@ internal sealed class RelayProducer : ILoadProducer, ISinglePublisher
         _pattern = new MessagePattern(size);
     }
 
-    public Task ProduceAsync(long messages, CancellationToken cancellationToken) => Task.Run(() => Produce(messages), cancellationToken);
+    public Task ProduceAsync(long messages, CancellationToken cancellationToken) =>
+        Task.Run(() => Produce(messages), cancellationToken);
 
     public void Send(ReadOnlySpan<byte> body)
     {

@@ -8,7 +8,9 @@ using LightQ.Server.Tls;
 
 namespace LightQ.Bench.Relay;
 
-/// <summary>The yardstick's middle: copies bytes from a producer's connection to a consumer's, and knows nothing of them.</summary>
+/// <summary>
+/// The yardstick's middle: copies bytes from a producer's connection to a consumer's, and knows nothing of them.
+/// </summary>
 /// <remarks>A run is one connection on each port; the consumer's comes first.</remarks>
 internal static class RelayRole
 {

@@ -4,7 +4,9 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace LightQ.Bench.Relay;
 
-/// <summary>One end of a connection through the relay: a blocking socket, or an <see cref="SslStream"/> on one and nothing else.</summary>
+/// <summary>
+/// One end of a connection through the relay: a blocking socket, or an <see cref="SslStream"/> on one and nothing else.
+/// </summary>
 internal sealed class RelayWire : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
@@ -29,9 +31,15 @@ internal sealed class RelayWire : IDisposable
         if (caFile is null)
             return new RelayWire(socket, null);
         var tls = new SslStream(new NetworkStream(socket));
-        var trust = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
+        var trust = new X509ChainPolicy
+        {
+            TrustMode = X509ChainTrustMode.CustomRootTrust,
+            RevocationMode = X509RevocationMode.NoCheck,
+        };
         trust.CustomTrustStore.ImportFromPemFile(caFile);
-        tls.AuthenticateAsClient(new SslClientAuthenticationOptions { TargetHost = host, CertificateChainPolicy = trust });
+        tls.AuthenticateAsClient(
+            new SslClientAuthenticationOptions { TargetHost = host, CertificateChainPolicy = trust }
+        );
         return new RelayWire(socket, tls);
     }
 
@@ -51,7 +59,8 @@ internal sealed class RelayWire : IDisposable
 
     /// <summary>Waits for bytes.</summary>
     /// <returns>How many came; 0 at the end.</returns>
-    public int Receive(ArraySegment<byte> room) => _tls is null ? _socket.Receive(room.AsSpan()) : _tls.Read(room.Array!, room.Offset, room.Count);
+    public int Receive(ArraySegment<byte> room) =>
+        _tls is null ? _socket.Receive(room.AsSpan()) : _tls.Read(room.Array!, room.Offset, room.Count);
 
     /// <summary>Sends all of it.</summary>
     public void Send(ArraySegment<byte> bytes)
@@ -61,7 +70,7 @@ internal sealed class RelayWire : IDisposable
             _tls.Write(bytes.Array!, bytes.Offset, bytes.Count);
             return;
         }
-        for (ReadOnlySpan<byte> left = bytes; !left.IsEmpty;)
+        for (ReadOnlySpan<byte> left = bytes; !left.IsEmpty; )
             left = left[_socket.Send(left)..];
     }
 
@@ -69,8 +78,8 @@ internal sealed class RelayWire : IDisposable
     public void EndSending() => _socket.Shutdown(SocketShutdown.Send);
 
     /// <summary>
-    /// Ends a connection that has only been sent on. Of TLS 1.3 there is something to be read even so, the tickets of the session: closed with them unread, the
-    /// connection would be reset, and what is still under way lost.
+    /// Ends a connection that has only been sent on. Of TLS 1.3 there is something to be read even so, the tickets of
+    /// the session: closed with them unread, the connection would be reset, and what is still under way lost.
     /// </summary>
     public void EndUnread()
     {
@@ -81,9 +90,7 @@ internal sealed class RelayWire : IDisposable
         Span<byte> unread = stackalloc byte[1024];
         try
         {
-            while (_socket.Receive(unread) != 0)
-            {
-            }
+            while (_socket.Receive(unread) != 0) { }
         }
         catch (SocketException)
         {

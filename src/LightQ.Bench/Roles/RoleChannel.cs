@@ -5,7 +5,9 @@ using LightQ.Bench.Processes;
 
 namespace LightQ.Bench.Roles;
 
-/// <summary>A role's end of the talk with its parent: lines in, lines out. The process ends when the parent does.</summary>
+/// <summary>
+/// A role's end of the talk with its parent: lines in, lines out. The process ends when the parent does.
+/// </summary>
 internal sealed class RoleChannel
 {
     /// <summary>The parent's last line: it needs the role no more.</summary>
@@ -15,7 +17,9 @@ internal sealed class RoleChannel
     private readonly Func<Exception, string> _explain;
 
     /// <param name="explain">What the parent is told of an exception: one line for people.</param>
-    /// <param name="orphaned">The error to end with when the parent ends without <see cref="Quit"/>; null when that is no error.</param>
+    /// <param name="orphaned">
+    /// The error to end with when the parent ends without <see cref="Quit"/>; null when that is no error.
+    /// </param>
     public RoleChannel(Func<Exception, string> explain, string? orphaned)
     {
         _explain = explain;
@@ -26,13 +30,16 @@ internal sealed class RoleChannel
     public ValueTask<string> NextAsync() => _lines.Reader.ReadAsync();
 
     /// <summary>Waits for the parent's next line, which says what to do.</summary>
-    public async ValueTask<T> NextAsync<T>(JsonTypeInfo<T> type) => JsonSerializer.Deserialize(await NextAsync(), type)!;
+    public async ValueTask<T> NextAsync<T>(JsonTypeInfo<T> type) =>
+        JsonSerializer.Deserialize(await NextAsync(), type)!;
 
     /// <summary>Tells the parent.</summary>
-    public static void Say(RoleMessage message) => Console.Out.WriteLine(JsonSerializer.Serialize(message, RoleJson.Default.RoleMessage));
+    public static void Say(RoleMessage message) =>
+        Console.Out.WriteLine(JsonSerializer.Serialize(message, RoleJson.Default.RoleMessage));
 
     /// <summary>Tells the parent that a run failed, for a reason that may be expected.</summary>
-    public void SayFailed(Exception exception) => Say(new RoleMessage { Event = RoleEvent.Failed, Error = _explain(exception) });
+    public void SayFailed(Exception exception) =>
+        Say(new RoleMessage { Event = RoleEvent.Failed, Error = _explain(exception) });
 
     private void Take(string line)
     {

@@ -44,14 +44,15 @@ internal sealed record RoleMessage
     /// <summary>The account of a run.</summary>
     /// <param name="check">What came.</param>
     /// <param name="sent">How many messages were sent.</param>
-    public static RoleMessage Of(DeliveryCheck check, long sent) => new()
-    {
-        Event = RoleEvent.Done,
-        EndTicks = check.LastTicks,
-        Messages = check.Taken,
-        Lost = check.Ledger.Lost(sent),
-        Duplicated = check.Ledger.Duplicated,
-        Reordered = check.Ledger.Reordered,
-        Damaged = check.Damaged,
-    };
+    public static RoleMessage Of(DeliveryCheck check, long sent) =>
+        new()
+        {
+            Event = RoleEvent.Done,
+            EndTicks = check.LastTicks,
+            Messages = check.Taken,
+            Lost = check.Ledger.Lost(sent),
+            Duplicated = check.Ledger.Duplicated,
+            Reordered = check.Ledger.Reordered,
+            Damaged = check.Damaged,
+        };
 }

@@ -18,7 +18,8 @@ internal sealed class RoleProcess : IAsyncDisposable
     /// <param name="role">Which.</param>
     /// <param name="showErrors">Whether its standard error is this process's own.</param>
     /// <param name="arguments">What else it is told.</param>
-    public static RoleProcess Start(string role, bool showErrors = false, params IEnumerable<string> arguments) => new(ChildProcess.Start(role, [Command, role, .. arguments], showErrors));
+    public static RoleProcess Start(string role, bool showErrors = false, params IEnumerable<string> arguments) =>
+        new(ChildProcess.Start(role, [Command, role, .. arguments], showErrors));
 
     /// <summary>Tells it what to do.</summary>
     public Task SendAsync<T>(T what, JsonTypeInfo<T> type) => _process.SendAsync(JsonSerializer.Serialize(what, type));
@@ -33,10 +34,19 @@ internal sealed class RoleProcess : IAsyncDisposable
         string line = await _process.ReadLineAsync(cancellationToken);
         RoleMessage message = JsonSerializer.Deserialize(line, RoleJson.Default.RoleMessage)!;
         if (message.Event == RoleEvent.Failed)
-            throw new BenchException(BenchFailure.Failed, message.Error ?? "A part of the bench failed without a word.");
+        {
+            throw new BenchException(
+                BenchFailure.Failed,
+                message.Error ?? "A part of the bench failed without a word."
+            );
+        }
+
         return message.Event == wanted
             ? message
-            : throw new BenchException(BenchFailure.Failed, $"A part of the bench said {message.Event} where {wanted} was expected.");
+            : throw new BenchException(
+                BenchFailure.Failed,
+                $"A part of the bench said {message.Event} where {wanted} was expected."
+            );
     }
 
     public ValueTask DisposeAsync() => _process.DisposeAsync();

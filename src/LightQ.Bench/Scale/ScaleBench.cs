@@ -5,7 +5,10 @@ using LightQ.Client;
 
 namespace LightQ.Bench.Scale;
 
-/// <summary>What a broker's work costs as there is more around it: for each dimension a broker with few and one with many, measured in turns.</summary>
+/// <summary>
+/// What a broker's work costs as there is more around it: for each dimension a broker with few and one with many,
+/// measured in turns.
+/// </summary>
 internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, IBenchConsole console)
 {
     /// <summary>Until a broker that has just started or been filled has come to rest.</summary>
@@ -27,14 +30,33 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, IB
     private async Task<ScaleResult> RunAsync(ScaleDimension dimension, CancellationToken cancellationToken)
     {
         (long few, long many) = scale.RangeOf(dimension);
-        await using ScaleSide small = await ScaleSide.StartAsync(scale, dimension, few, settings.DataDirectory, console, cancellationToken);
-        await using ScaleSide large = await ScaleSide.StartAsync(scale, dimension, many, settings.DataDirectory, console, cancellationToken);
+        await using ScaleSide small = await ScaleSide.StartAsync(
+            scale,
+            dimension,
+            few,
+            settings.DataDirectory,
+            console,
+            cancellationToken
+        );
+        await using ScaleSide large = await ScaleSide.StartAsync(
+            scale,
+            dimension,
+            many,
+            settings.DataDirectory,
+            console,
+            cancellationToken
+        );
         Task<ScaleResult> comparing = CompareAsync(dimension, small, large, cancellationToken);
         await small.WhileAliveAsync(large.WhileAliveAsync(comparing));
         return await comparing;
     }
 
-    private async Task<ScaleResult> CompareAsync(ScaleDimension dimension, ScaleSide small, ScaleSide large, CancellationToken cancellationToken)
+    private async Task<ScaleResult> CompareAsync(
+        ScaleDimension dimension,
+        ScaleSide small,
+        ScaleSide large,
+        CancellationToken cancellationToken
+    )
     {
         (long few, long many) = scale.RangeOf(dimension);
         await small.PrepareAsync(Settling, cancellationToken);
@@ -56,8 +78,13 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, IB
         {
             fewRates.Add(await MeasureAsync(dimension, small, few, cancellationToken));
             manyRates.Add(await MeasureAsync(dimension, large, many, cancellationToken));
-            console.Progress(string.Create(
-                CultureInfo.InvariantCulture, $"{dimension.Word()}, {(pair == 0 ? "warm-up" : $"pair {pair} of {settings.Pairs}")}: few {fewRates[^1]:N0}, many {manyRates[^1]:N0} {UnitOf(dimension)}"));
+            console.Progress(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{dimension.Word()}, {(pair == 0 ? "warm-up" : $"pair {pair} of {settings.Pairs}")}: few "
+                        + $"{fewRates[^1]:N0}, many {manyRates[^1]:N0} {UnitOf(dimension)}"
+                )
+            );
         }
         await small.CheckAsync(cancellationToken);
         await large.CheckAsync(cancellationToken);
@@ -99,12 +126,23 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, IB
     private static string UnitOf(ScaleDimension dimension) =>
         dimension == ScaleDimension.Subscriptions ? "deliveries per broker CPU second" : "messages/s";
 
-    private async Task<double> MeasureAsync(ScaleDimension dimension, ScaleSide side, long count, CancellationToken cancellationToken)
+    private async Task<double> MeasureAsync(
+        ScaleDimension dimension,
+        ScaleSide side,
+        long count,
+        CancellationToken cancellationToken
+    )
     {
         long subscriptions = dimension == ScaleDimension.Subscriptions ? count : 1;
-        long each = Math.Max(1, scale.Messages / side.Topics.Count / subscriptions), deliveries = each * side.Topics.Count * subscriptions;
+        long each = Math.Max(1, scale.Messages / side.Topics.Count / subscriptions),
+            deliveries = each * side.Topics.Count * subscriptions;
         double cpu = side.Usage.CpuSeconds;
         TimeSpan elapsed = await side.Load.RunAsync(each, cancellationToken);
-        return deliveries / (dimension == ScaleDimension.Subscriptions ? Math.Max(CpuTick, side.Usage.CpuSeconds - cpu) : elapsed.TotalSeconds);
+        return deliveries
+            / (
+                dimension == ScaleDimension.Subscriptions
+                    ? Math.Max(CpuTick, side.Usage.CpuSeconds - cpu)
+                    : elapsed.TotalSeconds
+            );
     }
 }

@@ -12,7 +12,10 @@ internal sealed record ScaleFigures
     /// <summary>The same of the second.</summary>
     public long Many { get; init; }
 
-    /// <summary>What <see cref="FewRate"/> and <see cref="ManyRate"/> count: messages a second, or deliveries in a second of the broker's CPU time.</summary>
+    /// <summary>
+    /// What <see cref="FewRate"/> and <see cref="ManyRate"/> count: messages a second, or deliveries in a second of the
+    /// broker's CPU time.
+    /// </summary>
     public required string Unit { get; init; }
 
     /// <summary>Medians of the runs.</summary>

@@ -3,13 +3,19 @@ using LightQ.Client;
 
 namespace LightQ.Bench.Scale;
 
-/// <summary>Publishers and subscribers of some topics of one broker, in this process: as many messages as asked for, as fast as they go.</summary>
-internal sealed class ScaleLoad(string server, IReadOnlyList<string> topics, int subscriptions, int size) : IAsyncDisposable
+/// <summary>
+/// Publishers and subscribers of some topics of one broker, in this process: as many messages as asked for, as fast as
+/// they go.
+/// </summary>
+internal sealed class ScaleLoad(string server, IReadOnlyList<string> topics, int subscriptions, int size)
+    : IAsyncDisposable
 {
     /// <summary>Batches that are under way, over all topics, and of each topic at least.</summary>
-    private const int UnderWay = 32, UnderWayEach = 2;
+    private const int UnderWay = 32,
+        UnderWayEach = 2;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30), Poll = TimeSpan.FromMilliseconds(2);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30),
+        Poll = TimeSpan.FromMilliseconds(2);
 
     private readonly CancellationTokenSource _end = new();
     private readonly LightQClient _publishing = new(LightQClientOptions.Parse(server));
@@ -31,7 +37,15 @@ internal sealed class ScaleLoad(string server, IReadOnlyList<string> topics, int
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         foreach (string topic in topics)
-            _producers.Add(await _publishing.CreateProducerAsync(topic, new ProducerOptions { DisposeTimeout = TimeSpan.Zero }, cancellationToken));
+        {
+            _producers.Add(
+                await _publishing.CreateProducerAsync(
+                    topic,
+                    new ProducerOptions { DisposeTimeout = TimeSpan.Zero },
+                    cancellationToken
+                )
+            );
+        }
         // Subscriptions of one topic have a connection each; those of many topics share one.
         for (int i = 0; i < subscriptions; i++)
         {
@@ -45,7 +59,9 @@ internal sealed class ScaleLoad(string server, IReadOnlyList<string> topics, int
         }
     }
 
-    /// <summary>Publishes to each topic; returns when everything is acknowledged and delivered, or nothing comes any more.</summary>
+    /// <summary>
+    /// Publishes to each topic; returns when everything is acknowledged and delivered, or nothing comes any more.
+    /// </summary>
     /// <param name="messagesEach">Messages of each topic.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <returns>From before the first message until the last delivery or ack.</returns>
@@ -98,7 +114,11 @@ internal sealed class ScaleLoad(string server, IReadOnlyList<string> topics, int
     private async Task DeliveredAsync(CancellationToken cancellationToken)
     {
         long before = -1;
-        for (long since = Stopwatch.GetTimestamp(); Stopwatch.GetElapsedTime(since) < Patience; await Task.Delay(Poll, cancellationToken))
+        for (
+            long since = Stopwatch.GetTimestamp();
+            Stopwatch.GetElapsedTime(since) < Patience;
+            await Task.Delay(Poll, cancellationToken)
+        )
         {
             long received = _consumers.Sum(c => c.Received);
             if (received >= _published * _consumers.Count)

@@ -36,11 +36,12 @@ internal sealed record ScaleSettings
     public TimeSpan Rest { get; init; } = UsualRest;
 
     /// <summary>From how many to how many a dimension grows.</summary>
-    public (long Few, long Many) RangeOf(ScaleDimension dimension) => dimension switch
-    {
-        ScaleDimension.Topics => (BusyTopics, Topics),
-        ScaleDimension.Backlog => (SmallBacklogBytes, BacklogBytes),
-        ScaleDimension.Subscriptions => (1, Subscriptions),
-        _ => (0, Connections),
-    };
+    public (long Few, long Many) RangeOf(ScaleDimension dimension) =>
+        dimension switch
+        {
+            ScaleDimension.Topics => (BusyTopics, Topics),
+            ScaleDimension.Backlog => (SmallBacklogBytes, BacklogBytes),
+            ScaleDimension.Subscriptions => (1, Subscriptions),
+            _ => (0, Connections),
+        };
 }

@@ -7,16 +7,28 @@ using LightQ.Client;
 
 namespace LightQ.Bench.Sessions;
 
-/// <summary>The processes of a bench, and runs through them. Every process serves all runs, so that product and yardstick meet equally warm code.</summary>
+/// <summary>
+/// The processes of a bench, and runs through them. Every process serves all runs, so that product and yardstick meet
+/// equally warm code.
+/// </summary>
 internal sealed class BenchSession : IAsyncDisposable
 {
-    /// <summary>What a consumer that catches up finds at most, with what messages and segments take besides bodies: little enough to be in the page cache.</summary>
+    /// <summary>
+    /// What a consumer that catches up finds at most, with what messages and segments take besides bodies: little
+    /// enough to be in the page cache.
+    /// </summary>
     public const long MostBacklogBytes = 2L << 30;
 
-    /// <summary>What a durable topic keeps: enough that its reader never falls behind it, little enough that its segments come round soon.</summary>
+    /// <summary>
+    /// What a durable topic keeps: enough that its reader never falls behind it, little enough that its segments come
+    /// round soon.
+    /// </summary>
     private const long DurableRetentionBytes = 512L * 1024 * 1024;
 
-    /// <summary>The same for a topic whose consumer begins when a run's messages are all there: twice a run, so that none of them expires before it is read.</summary>
+    /// <summary>
+    /// The same for a topic whose consumer begins when a run's messages are all there: twice a run, so that none of
+    /// them expires before it is read.
+    /// </summary>
     private const long BacklogRetentionBytes = 2 * MostBacklogBytes;
 
     // Behind the consumer's end; by then the consumer has waited for a while itself.
@@ -62,7 +74,12 @@ internal sealed class BenchSession : IAsyncDisposable
     }
 
     /// <summary>Moves messages from a producer's process to a consumer's as fast as they go.</summary>
-    public async Task<RunOutcome> RunThroughputAsync(LoadTarget target, LoadShape shape, long messages, CancellationToken cancellationToken)
+    public async Task<RunOutcome> RunThroughputAsync(
+        LoadTarget target,
+        LoadShape shape,
+        long messages,
+        CancellationToken cancellationToken
+    )
     {
         _producer ??= Add(RoleProcess.Start(ProduceRole.Name));
         _consumer ??= Add(RoleProcess.Start(ConsumeRole.Name));
@@ -77,12 +94,29 @@ internal sealed class BenchSession : IAsyncDisposable
     }
 
     /// <summary>Sends messages at a rate and measures how long each one takes.</summary>
-    public async Task<RunOutcome> RunLatencyAsync(LoadTarget target, LoadShape shape, double rate, TimeSpan duration, CancellationToken cancellationToken)
+    public async Task<RunOutcome> RunLatencyAsync(
+        LoadTarget target,
+        LoadShape shape,
+        double rate,
+        TimeSpan duration,
+        CancellationToken cancellationToken
+    )
     {
         _latency ??= Add(RoleProcess.Start(LatencyRole.Name));
         long warmUp = (long)Math.Ceiling(rate / 2);
-        RunSpec spec = await BeginAsync(target, shape, warmUp + (long)Math.Ceiling(rate * duration.TotalSeconds), cancellationToken);
-        spec = spec with { Rate = rate, WarmUpMessages = warmUp, StampActual = _settings.StampActual, Api = LoadApi.Batch };
+        RunSpec spec = await BeginAsync(
+            target,
+            shape,
+            warmUp + (long)Math.Ceiling(rate * duration.TotalSeconds),
+            cancellationToken
+        );
+        spec = spec with
+        {
+            Rate = rate,
+            WarmUpMessages = warmUp,
+            StampActual = _settings.StampActual,
+            Api = LoadApi.Batch,
+        };
         return await GuardAsync(target, spec, MeasureAsync(spec, cancellationToken), cancellationToken);
     }
 
@@ -90,19 +124,26 @@ internal sealed class BenchSession : IAsyncDisposable
     /// <param name="result">What was measured, and how the yardstick compares.</param>
     /// <param name="product">The product's runs.</param>
     public TResult Summarize<TResult>(TResult result, IReadOnlyList<RunOutcome> product)
-        where TResult : RateResult => (TResult)((RateResult)result with
-        {
-            MessagesPerSecond = Math.Round(Median.Of(product.Select(o => o.MessagesPerSecond)), 1),
-            Lost = product.Sum(o => o.Consumed.Lost),
-            Duplicated = product.Sum(o => o.Consumed.Duplicated),
-            Reordered = product.Sum(o => o.Consumed.Reordered),
-            Damaged = product.Sum(o => o.Consumed.Damaged),
-            BrokerCpuSeconds = _broker is null ? null : Math.Round(Median.Of(product.Select(o => o.BrokerCpuSeconds)), 3),
-            BrokerPeakRssBytes = _broker is null ? null : BrokerUsage.PeakBytes,
-            Runs = [.. product.Select(o => Math.Round(o.MessagesPerSecond))],
-        });
+        where TResult : RateResult =>
+        (TResult)(
+            (RateResult)result with
+            {
+                MessagesPerSecond = Math.Round(Median.Of(product.Select(o => o.MessagesPerSecond)), 1),
+                Lost = product.Sum(o => o.Consumed.Lost),
+                Duplicated = product.Sum(o => o.Consumed.Duplicated),
+                Reordered = product.Sum(o => o.Consumed.Reordered),
+                Damaged = product.Sum(o => o.Consumed.Damaged),
+                BrokerCpuSeconds = _broker is null
+                    ? null
+                    : Math.Round(Median.Of(product.Select(o => o.BrokerCpuSeconds)), 3),
+                BrokerPeakRssBytes = _broker is null ? null : BrokerUsage.PeakBytes,
+                Runs = [.. product.Select(o => Math.Round(o.MessagesPerSecond))],
+            }
+        );
 
-    /// <summary>How many messages of the current run have been sent to its consumer; 0 when that cannot be told now.</summary>
+    /// <summary>
+    /// How many messages of the current run have been sent to its consumer; 0 when that cannot be told now.
+    /// </summary>
     public async Task<long> CountDeliveredAsync(CancellationToken cancellationToken)
     {
         try
@@ -137,12 +178,19 @@ internal sealed class BenchSession : IAsyncDisposable
         if (_settings.Tls is not null)
             _certificate = BenchCertificate.Create(_settings.Server is null ? _settings.Tls : null);
         if (_settings.Server is null)
-            _broker = Add(await EmbeddedBroker.StartAsync(_settings.DataDirectory, cancellationToken, certificate: _certificate));
-        _server = _settings.Server is { } running ? _settings.Tls?.AddTo(running) ?? running
+        {
+            _broker = Add(
+                await EmbeddedBroker.StartAsync(_settings.DataDirectory, cancellationToken, certificate: _certificate)
+            );
+        }
+
+        _server =
+            _settings.Server is { } running ? _settings.Tls?.AddTo(running) ?? running
             : _certificate is { } own ? new BenchTls(own.CaFile, null, null).AddTo(_broker!.ConnectionString)
             : _broker!.ConnectionString;
         _client = new LightQClient(LightQClientOptions.Parse(_server));
-        await _client.ConnectAsync(cancellationToken); // A server that is none, or another version's, is told before anything is started.
+        // A server that is none, or another version's, is told before anything is started.
+        await _client.ConnectAsync(cancellationToken);
         if (_settings.ConsumeServer is not { } other)
             return;
         _consumeServer = _settings.Tls?.AddTo(other) ?? other;
@@ -154,7 +202,9 @@ internal sealed class BenchSession : IAsyncDisposable
     {
         if (_relayIn.Length > 0)
             return;
-        RoleProcess relay = Add(RoleProcess.Start(RelayRole.Name, arguments: _certificate is { } c ? [c.CertificateFile, c.KeyFile] : []));
+        RoleProcess relay = Add(
+            RoleProcess.Start(RelayRole.Name, arguments: _certificate is { } c ? [c.CertificateFile, c.KeyFile] : [])
+        );
         RoleMessage listening = await relay.ExpectAsync(RoleEvent.Listening, cancellationToken);
         _relayIn = $"127.0.0.1:{listening.Ports![0]}";
         _relayOut = $"127.0.0.1:{listening.Ports[1]}";
@@ -164,19 +214,35 @@ internal sealed class BenchSession : IAsyncDisposable
     {
         if (!_settings.AgainstNats)
             return;
-        _nats = _settings.NatsUrl is { } url ? NatsAddress.Parse(url) : Add(await NatsServer.StartAsync(cancellationToken)).Endpoint;
+        _nats = _settings.NatsUrl is { } url
+            ? NatsAddress.Parse(url)
+            : Add(await NatsServer.StartAsync(cancellationToken)).Endpoint;
     }
 
-    private async Task<RunSpec> BeginAsync(LoadTarget target, LoadShape shape, long messages, CancellationToken cancellationToken)
+    private async Task<RunSpec> BeginAsync(
+        LoadTarget target,
+        LoadShape shape,
+        long messages,
+        CancellationToken cancellationToken
+    )
     {
-        // A durable topic is measured in its steady state: one topic for all runs, whose expired segments are used again.
+        // A durable topic is measured in its steady state: one topic for all runs, whose expired segments are used
+        // again.
         bool isDurable = shape.Kind == TopicKind.Durable;
         string name = _topic = isDurable ? _durableTopic ??= NewTopicName() : NewTopicName();
         if (target == LoadTarget.Relay)
             await StartRelayAsync(cancellationToken);
         if (target == LoadTarget.LightQ)
         {
-            var topic = new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? _settings.CatchUp ? BacklogRetentionBytes : DurableRetentionBytes : null };
+            var topic = new TopicSpec(name)
+            {
+                Kind = shape.Kind,
+                RetentionBytes = isDurable
+                    ? _settings.CatchUp
+                        ? BacklogRetentionBytes
+                        : DurableRetentionBytes
+                    : null,
+            };
             await _client!.Topics.EnsureAsync(topic, cancellationToken);
             if (_consumeClient is not null)
                 await _consumeClient.Topics.EnsureAsync(topic, cancellationToken);
@@ -208,8 +274,15 @@ internal sealed class BenchSession : IAsyncDisposable
         };
     }
 
-    /// <summary>Runs, counts what the broker used meanwhile, and cleans up behind. A broker that dies ends the run at once.</summary>
-    private async Task<RunOutcome> GuardAsync(LoadTarget target, RunSpec spec, Task<RunOutcome> run, CancellationToken cancellationToken)
+    /// <summary>
+    /// Runs, counts what the broker used meanwhile, and cleans up behind. A broker that dies ends the run at once.
+    /// </summary>
+    private async Task<RunOutcome> GuardAsync(
+        LoadTarget target,
+        RunSpec spec,
+        Task<RunOutcome> run,
+        CancellationToken cancellationToken
+    )
     {
         double cpuBefore = BrokerUsage.CpuSeconds;
         if (_broker is not null)
@@ -251,7 +324,14 @@ internal sealed class BenchSession : IAsyncDisposable
         await await Task.WhenAny(producing, consuming);
         RoleMessage consumed = await consuming;
         if (await Task.WhenAny(producing, Task.Delay(ProducerPatience, cancellationToken)) != producing)
-            throw new BenchException(BenchFailure.Failed, $"The producer did not finish: {consumed.Lost:N0} message{(consumed.Lost == 1 ? "" : "s")} never arrived. Did the broker go away?");
+        {
+            throw new BenchException(
+                BenchFailure.Failed,
+                $"The producer did not finish: {consumed.Lost:N0} message{(consumed.Lost == 1 ? "" : "s")} never "
+                    + $"arrived. Did the broker go away?"
+            );
+        }
+
         return RunOutcome.Of(await producing, consumed);
     }
 
@@ -279,7 +359,14 @@ internal sealed class BenchSession : IAsyncDisposable
         await _latency!.SendAsync(spec, RunJson.Default.RunSpec);
         RoleMessage done = await _latency.ExpectAsync(RoleEvent.Done, cancellationToken);
         if (done.Messages == 0)
-            throw new BenchException(BenchFailure.Failed, "No message arrived. Publisher and subscriber must reach the same broker: brokers do not pass messages on to each other.");
+        {
+            throw new BenchException(
+                BenchFailure.Failed,
+                "No message arrived. Publisher and subscriber must reach the same broker: brokers do not pass "
+                    + "messages on to each other."
+            );
+        }
+
         return new RunOutcome { Consumed = done, MessagesPerSecond = done.ActualRate ?? 0 };
     }
 

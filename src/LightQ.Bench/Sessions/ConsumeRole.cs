@@ -27,7 +27,13 @@ internal static class ConsumeRole
                 await consumer.Subscribed;
                 RoleChannel.Say(new RoleMessage { Event = RoleEvent.Ready });
                 await patience.WaitAsync(consuming);
-                RoleChannel.Say(RoleMessage.Of(check, spec.Messages) with { StartTicks = start, LatencyUs = latency is null ? null : LatencyFigures.Of(latency) });
+                RoleChannel.Say(
+                    RoleMessage.Of(check, spec.Messages) with
+                    {
+                        StartTicks = start,
+                        LatencyUs = latency is null ? null : LatencyFigures.Of(latency),
+                    }
+                );
             }
             catch (Exception e)
             {

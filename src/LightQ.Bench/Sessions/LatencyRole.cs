@@ -30,7 +30,9 @@ internal static class LatencyRole
 
     private static async Task<RoleMessage> MeasureAsync(RunSpec spec, CancellationToken cancellationToken)
     {
-        var histogram = new LatencyHistogram(keep: spec.HistogramFile is null ? 0 : (int)(spec.Messages - spec.WarmUpMessages));
+        var histogram = new LatencyHistogram(
+            keep: spec.HistogramFile is null ? 0 : (int)(spec.Messages - spec.WarmUpMessages)
+        );
         var check = new DeliveryCheck(spec.Size, spec.Messages, histogram);
         await using ILoadConsumer consumer = LoadFactory.CreateConsumer(spec);
         using var patience = new ConsumePatience(check, cancellationToken);
@@ -40,7 +42,11 @@ internal static class LatencyRole
         TimeSpan? publishTrip = publisher is IRoundTrip p ? await p.PingAsync(cancellationToken) : null;
         TimeSpan? subscribeTrip = consumer is IRoundTrip c ? await c.PingAsync(cancellationToken) : null;
         Task<(double Rate, PublishTimes Times)> publishing = Task.Factory.StartNew(
-            () => Publish(publisher, spec), cancellationToken, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            () => Publish(publisher, spec),
+            cancellationToken,
+            TaskCreationOptions.LongRunning,
+            TaskScheduler.Default
+        );
         await patience.WaitAsync(consuming);
         (double rate, PublishTimes times) = await publishing;
         if (spec.HistogramFile is not null)
@@ -49,38 +55,55 @@ internal static class LatencyRole
         {
             LatencyUs = LatencyFigures.Of(histogram),
             ActualRate = rate,
-            LatencyRun = publishTrip is { } there && subscribeTrip is { } here ? Describe(histogram, check, times) with { PublishRoundTripUs = there.TotalMicroseconds, SubscribeRoundTripUs = here.TotalMicroseconds } : null,
+            LatencyRun =
+                publishTrip is { } there && subscribeTrip is { } here
+                    ? Describe(histogram, check, times) with
+                    {
+                        PublishRoundTripUs = there.TotalMicroseconds,
+                        SubscribeRoundTripUs = here.TotalMicroseconds,
+                    }
+                    : null,
         };
     }
 
-    private static LatencyRun Describe(LatencyHistogram histogram, DeliveryCheck check, PublishTimes times) => new()
-    {
-        PercentilesUs = [.. LatencyRun.Percentiles.Select(p => histogram.Percentile(p) / 1000.0)],
-        MinUs = histogram.Min / 1000.0,
-        FirstSentUs = Stopwatch.GetElapsedTime(times.Begin, times.FirstSent).TotalMicroseconds,
-        LastSentUs = Stopwatch.GetElapsedTime(times.Begin, times.LastSent).TotalMicroseconds,
-        LastReceivedUs = Stopwatch.GetElapsedTime(times.Begin, check.LastTicks).TotalMicroseconds,
-        Messages = histogram.Count,
-    };
+    private static LatencyRun Describe(LatencyHistogram histogram, DeliveryCheck check, PublishTimes times) =>
+        new()
+        {
+            PercentilesUs = [.. LatencyRun.Percentiles.Select(p => histogram.Percentile(p) / 1000.0)],
+            MinUs = histogram.Min / 1000.0,
+            FirstSentUs = Stopwatch.GetElapsedTime(times.Begin, times.FirstSent).TotalMicroseconds,
+            LastSentUs = Stopwatch.GetElapsedTime(times.Begin, times.LastSent).TotalMicroseconds,
+            LastReceivedUs = Stopwatch.GetElapsedTime(times.Begin, check.LastTicks).TotalMicroseconds,
+            Messages = histogram.Count,
+        };
 
     /// <returns>Messages a second, and when what was measured was sent.</returns>
     private static (double Rate, PublishTimes Times) Publish(ISinglePublisher publisher, RunSpec spec)
     {
         var pattern = new MessagePattern(spec.Size);
         var pacer = new Pacer(spec.Rate);
-        long start = Stopwatch.GetTimestamp(), firstSent = 0;
+        long start = Stopwatch.GetTimestamp(),
+            firstSent = 0;
         for (long i = 0; i < spec.Messages; i++)
         {
             long due = pacer.WaitFor(i);
-            long stamp = i < spec.WarmUpMessages ? 0 : spec.StampActual ? Stopwatch.GetTimestamp() : due;
+            long stamp =
+                i < spec.WarmUpMessages ? 0
+                : spec.StampActual ? Stopwatch.GetTimestamp()
+                : due;
             publisher.Send(pattern.Body(i, stamp));
             if (i == spec.WarmUpMessages)
                 firstSent = Stopwatch.GetTimestamp();
         }
         long end = Stopwatch.GetTimestamp();
-        return (spec.Messages / Stopwatch.GetElapsedTime(start, end).TotalSeconds, new PublishTimes(pacer.DueOf(spec.WarmUpMessages), firstSent, end));
+        return (
+            spec.Messages / Stopwatch.GetElapsedTime(start, end).TotalSeconds,
+            new PublishTimes(pacer.DueOf(spec.WarmUpMessages), firstSent, end)
+        );
     }
 
-    /// <summary>Stopwatch ticks: when the first measured message was due, when it was sent, and when the last one was.</summary>
+    /// <summary>
+    /// Stopwatch ticks: when the first measured message was due, when it was sent, and when the last one was.
+    /// </summary>
     private readonly record struct PublishTimes(long Begin, long FirstSent, long LastSent);
 }

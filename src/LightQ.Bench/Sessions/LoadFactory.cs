@@ -43,15 +43,23 @@ internal static class LoadFactory
         }
     }
 
-    public static ILoadConsumer CreateConsumer(RunSpec spec) => spec.Target switch
-    {
-        LoadTarget.Relay => new RelayConsumer(ConnectRelay(spec.ConsumeEndpoint!, spec.RelayCaFile)),
-        LoadTarget.Nats => new NatsConsumer(ConnectNats(spec.Endpoint), spec.Topic),
-        _ => new LightQConsumer(new LightQClient(LightQClientOptions.Parse(spec.ConsumeEndpoint ?? spec.Endpoint)), spec.Topic, ConsumeOptionsOf(spec), spec.Api == LoadApi.Batch),
-    };
+    public static ILoadConsumer CreateConsumer(RunSpec spec) =>
+        spec.Target switch
+        {
+            LoadTarget.Relay => new RelayConsumer(ConnectRelay(spec.ConsumeEndpoint!, spec.RelayCaFile)),
+            LoadTarget.Nats => new NatsConsumer(ConnectNats(spec.Endpoint), spec.Topic),
+            _ => new LightQConsumer(
+                new LightQClient(LightQClientOptions.Parse(spec.ConsumeEndpoint ?? spec.Endpoint)),
+                spec.Topic,
+                ConsumeOptionsOf(spec),
+                spec.Api == LoadApi.Batch
+            ),
+        };
 
     private static ConsumeOptions ConsumeOptionsOf(RunSpec spec) =>
-        spec.StartOffset is { } offset ? new ConsumeOptions { Start = StartPosition.Offset(offset) } : new ConsumeOptions();
+        spec.StartOffset is { } offset
+            ? new ConsumeOptions { Start = StartPosition.Offset(offset) }
+            : new ConsumeOptions();
 
     private static async Task<Producer> CreateLightQProducerAsync(LightQClient client, RunSpec spec)
     {

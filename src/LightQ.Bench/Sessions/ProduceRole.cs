@@ -23,7 +23,15 @@ internal static class ProduceRole
                     continue;
                 long start = Stopwatch.GetTimestamp();
                 await producer.ProduceAsync(spec.Messages, cancellationToken);
-                RoleChannel.Say(new RoleMessage { Event = RoleEvent.Done, StartTicks = start, EndTicks = Stopwatch.GetTimestamp(), Messages = spec.Messages });
+                RoleChannel.Say(
+                    new RoleMessage
+                    {
+                        Event = RoleEvent.Done,
+                        StartTicks = start,
+                        EndTicks = Stopwatch.GetTimestamp(),
+                        Messages = spec.Messages,
+                    }
+                );
             }
             catch (Exception e)
             {

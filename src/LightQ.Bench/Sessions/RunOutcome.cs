@@ -20,17 +20,29 @@ internal sealed record RunOutcome
 
     public long Faults => Consumed.Lost + Consumed.Duplicated + Consumed.Reordered + Consumed.Damaged;
 
-    /// <summary>From before the consumer subscribes to what is there already until it has received the last message.</summary>
-    public static RunOutcome OfBacklog(RoleMessage consumed) => new()
-    {
-        Consumed = consumed,
-        MessagesPerSecond = (consumed.Messages - consumed.Duplicated) / Stopwatch.GetElapsedTime(consumed.StartTicks, consumed.EndTicks).TotalSeconds,
-    };
+    /// <summary>
+    /// From before the consumer subscribes to what is there already until it has received the last message.
+    /// </summary>
+    public static RunOutcome OfBacklog(RoleMessage consumed) =>
+        new()
+        {
+            Consumed = consumed,
+            MessagesPerSecond =
+                (consumed.Messages - consumed.Duplicated)
+                / Stopwatch.GetElapsedTime(consumed.StartTicks, consumed.EndTicks).TotalSeconds,
+        };
 
     /// <summary>From before the first message until the last one was received and acknowledged.</summary>
     public static RunOutcome Of(RoleMessage produced, RoleMessage consumed)
     {
-        TimeSpan elapsed = Stopwatch.GetElapsedTime(produced.StartTicks, Math.Max(produced.EndTicks, consumed.EndTicks));
-        return new RunOutcome { Consumed = consumed, MessagesPerSecond = (consumed.Messages - consumed.Duplicated) / elapsed.TotalSeconds };
+        TimeSpan elapsed = Stopwatch.GetElapsedTime(
+            produced.StartTicks,
+            Math.Max(produced.EndTicks, consumed.EndTicks)
+        );
+        return new RunOutcome
+        {
+            Consumed = consumed,
+            MessagesPerSecond = (consumed.Messages - consumed.Duplicated) / elapsed.TotalSeconds,
+        };
     }
 }

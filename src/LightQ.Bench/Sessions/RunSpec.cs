@@ -11,7 +11,9 @@ internal sealed record RunSpec
     /// <summary>A connection string of LightQ, or host:port of NATS or of the relay's end for producers.</summary>
     public required string Endpoint { get; init; }
 
-    /// <summary>The relay's end for consumers, or the broker to subscribe at when it is another address; otherwise absent.</summary>
+    /// <summary>
+    /// The relay's end for consumers, or the broker to subscribe at when it is another address; otherwise absent.
+    /// </summary>
     public string? ConsumeEndpoint { get; init; }
 
     /// <summary>What the relay's certificate must come from; null when the relay does no TLS.</summary>
@@ -26,7 +28,9 @@ internal sealed record RunSpec
     /// <summary>How many messages.</summary>
     public long Messages { get; init; }
 
-    /// <summary>Where the consumer begins, behind what earlier runs left; null: with what is published once it has subscribed.</summary>
+    /// <summary>
+    /// Where the consumer begins, behind what earlier runs left; null: with what is published once it has subscribed.
+    /// </summary>
     public long? StartOffset { get; init; }
 
     /// <summary>How they are published and consumed.</summary>

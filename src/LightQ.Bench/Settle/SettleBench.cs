@@ -7,8 +7,13 @@ using LightQ.Client.Administration;
 
 namespace LightQ.Bench.Settle;
 
-/// <summary>How many messages a second one member of a group settles, beside a member whose messages the broker settles.</summary>
-/// <remarks>A topic is filled once; every run reads it with a group of its own and ends when the broker has taken the last settlement.</remarks>
+/// <summary>
+/// How many messages a second one member of a group settles, beside a member whose messages the broker settles.
+/// </summary>
+/// <remarks>
+/// A topic is filled once; every run reads it with a group of its own and ends when the broker has taken the last
+/// settlement.
+/// </remarks>
 internal sealed class SettleBench(BenchSettings settings, long messages, IBenchConsole console)
 {
     private const string Topic = "settle";
@@ -20,8 +25,10 @@ internal sealed class SettleBench(BenchSettings settings, long messages, IBenchC
     /// <summary>What each way means, for the report.</summary>
     public static IReadOnlyList<string> Remarks { get; } =
     [
-        "range: each batch is completed as one. each: every message by itself, in order, so that neighbours travel as one range. "
-            + "shuffled: every message by itself, out of order, so that each is a settlement of its own on the wire. automatic: the broker settles what it has sent.",
+        "range: each batch is completed as one. each: every message by itself, in order, so that neighbours travel as "
+            + "one range. "
+            + "shuffled: every message by itself, out of order, so that each is a settlement of its own on the wire. "
+            + "automatic: the broker settles what it has sent.",
     ];
 
     public async Task<IReadOnlyList<SettleResult>> RunAsync(CancellationToken cancellationToken)
@@ -41,28 +48,34 @@ internal sealed class SettleBench(BenchSettings settings, long messages, IBenchC
             }
             console.Progress(string.Create(CultureInfo.InvariantCulture, $"pair {pair} of {settings.Pairs}"));
         }
-        return [.. Ways.Select(way => new SettleResult
-        {
-            Size = settings.Sizes[0],
-            Kind = settings.KindName,
-            Ack = settings.AckName,
-            Api = way,
-            Messages = messages,
-            MessagesPerSecond = Math.Round(Median.Of(rates[way])),
-            Yardstick = Automatic,
-            YardstickMessagesPerSecond = Math.Round(Median.Of(rates[Automatic])),
-            Ratio = Math.Round(Median.Of(rates[way]) / Median.Of(rates[Automatic]), 3),
-            Pairs = settings.Pairs,
-            Runs = [.. rates[way].Select(r => Math.Round(r))],
-            YardstickRuns = [.. rates[Automatic].Select(r => Math.Round(r))],
-            BrokerPeakRssBytes = broker.Usage.PeakBytes,
-        })];
+        return
+        [
+            .. Ways.Select(way => new SettleResult
+            {
+                Size = settings.Sizes[0],
+                Kind = settings.KindName,
+                Ack = settings.AckName,
+                Api = way,
+                Messages = messages,
+                MessagesPerSecond = Math.Round(Median.Of(rates[way])),
+                Yardstick = Automatic,
+                YardstickMessagesPerSecond = Math.Round(Median.Of(rates[Automatic])),
+                Ratio = Math.Round(Median.Of(rates[way]) / Median.Of(rates[Automatic]), 3),
+                Pairs = settings.Pairs,
+                Runs = [.. rates[way].Select(r => Math.Round(r))],
+                YardstickRuns = [.. rates[Automatic].Select(r => Math.Round(r))],
+                BrokerPeakRssBytes = broker.Usage.PeakBytes,
+            }),
+        ];
     }
 
     private async Task FillAsync(LightQClient client, CancellationToken cancellationToken)
     {
         // Locks outlast the longest run: what is measured is settling, not losing.
-        await client.Topics.CreateAsync(new TopicSpec(Topic) { Kind = TopicKind.Durable, LockDuration = TimeSpan.FromMinutes(10) }, cancellationToken);
+        await client.Topics.CreateAsync(
+            new TopicSpec(Topic) { Kind = TopicKind.Durable, LockDuration = TimeSpan.FromMinutes(10) },
+            cancellationToken
+        );
         await using Producer producer = await client.CreateProducerAsync(Topic, cancellationToken: cancellationToken);
         byte[] body = new byte[settings.Sizes[0]];
         for (long i = 0; i < messages; i++)
@@ -82,15 +95,29 @@ internal sealed class SettleBench(BenchSettings settings, long messages, IBenchC
             SettleMode = way == Automatic ? SettleMode.Automatic : SettleMode.Explicit,
         };
         var watch = Stopwatch.StartNew();
-        await (way is "each" or "shuffled" ? SettleMessagesAsync(client, options, way == "shuffled", cancellationToken) : SettleBatchesAsync(client, options, cancellationToken));
+        await (
+            way is "each" or "shuffled"
+                ? SettleMessagesAsync(client, options, way == "shuffled", cancellationToken)
+                : SettleBatchesAsync(client, options, cancellationToken)
+        );
         double rate = messages / watch.Elapsed.TotalSeconds;
         GroupInfo group = await client.Groups.GetAsync(Topic, options.Group, cancellationToken);
         if (group.Lag != 0 && way != Automatic)
-            throw new LightQException(ErrorCode.Internal, $"{group.Lag} of {messages} messages are not settled at the end of a run ({way}).");
+        {
+            throw new LightQException(
+                ErrorCode.Internal,
+                $"{group.Lag} of {messages} messages are not settled at the end of a run ({way})."
+            );
+        }
+
         return rate;
     }
 
-    private async Task SettleBatchesAsync(LightQClient client, ConsumeOptions options, CancellationToken cancellationToken)
+    private async Task SettleBatchesAsync(
+        LightQClient client,
+        ConsumeOptions options,
+        CancellationToken cancellationToken
+    )
     {
         long left = messages;
         await foreach (MessageBatch batch in client.ConsumeBatchesAsync(Topic, options, cancellationToken))
@@ -106,7 +133,12 @@ internal sealed class SettleBench(BenchSettings settings, long messages, IBenchC
         }
     }
 
-    private async Task SettleMessagesAsync(LightQClient client, ConsumeOptions options, bool shuffled, CancellationToken cancellationToken)
+    private async Task SettleMessagesAsync(
+        LightQClient client,
+        ConsumeOptions options,
+        bool shuffled,
+        CancellationToken cancellationToken
+    )
     {
         var window = new Message[shuffled ? WindowSize : 1];
         long taken = 0;
@@ -117,7 +149,8 @@ internal sealed class SettleBench(BenchSettings settings, long messages, IBenchC
             window[filled++] = message; // To settle it later, not to read it.
             if (filled < window.Length && taken < messages)
                 continue;
-            // From the end: no message touches the one that was settled before it from behind, so none can travel with it.
+            // From the end: no message touches the one that was settled before it from behind, so none can travel with
+            // it.
             for (int i = filled - 1; i > 0; i--)
                 window[i].QueueCompletion();
             filled = 0;

@@ -6,13 +6,20 @@ using LightQ.Client.Administration;
 
 namespace LightQ.Bench.Startup;
 
-/// <summary>How long a broker with a backlog takes to be ready after it was killed under load: again and again, beside a start on an empty directory.</summary>
+/// <summary>
+/// How long a broker with a backlog takes to be ready after it was killed under load: again and again, beside a start
+/// on an empty directory.
+/// </summary>
 internal sealed class StartupBench(BenchSettings settings, int topics, long backlogBytes, IBenchConsole console)
 {
     private const int MessageBytes = 1024;
     private const int FilledAtOnce = 4;
     private const int LoadedAtOnce = 4;
-    private static readonly ProducerOptions BigBatches = new() { BatchBytes = 256 * 1024, DisposeTimeout = TimeSpan.Zero };
+    private static readonly ProducerOptions BigBatches = new()
+    {
+        BatchBytes = 256 * 1024,
+        DisposeTimeout = TimeSpan.Zero,
+    };
     private static readonly TimeSpan LoadTime = TimeSpan.FromSeconds(1);
 
     /// <summary>One behind the last acknowledged message of each topic.</summary>
@@ -25,19 +32,30 @@ internal sealed class StartupBench(BenchSettings settings, int topics, long back
         await FillAsync(broker, cancellationToken);
         var ready = new List<double>();
         var empty = new List<double>();
-        long lost = 0, peak = 0;
+        long lost = 0,
+            peak = 0;
         var resident = new List<double>();
         for (int pair = 1; pair <= settings.Pairs; pair++)
         {
-            await using (EmbeddedBroker other = await EmbeddedBroker.StartAsync(settings.DataDirectory, cancellationToken))
+            await using (
+                EmbeddedBroker other = await EmbeddedBroker.StartAsync(settings.DataDirectory, cancellationToken)
+            )
+            {
                 empty.Add(Math.Round(other.Ready.TotalMilliseconds));
+            }
+
             await CrashUnderLoadAsync(broker, cancellationToken);
             ProcessUsage usage = broker.Usage;
             ready.Add(Math.Round(broker.Ready.TotalMilliseconds));
             resident.Add(usage.ResidentBytes);
             peak = Math.Max(peak, usage.PeakBytes);
             lost += await CountLostAsync(broker, cancellationToken);
-            console.Progress(string.Create(CultureInfo.InvariantCulture, $"pair {pair} of {settings.Pairs}: ready after {ready[^1]:N0} ms, empty {empty[^1]:N0} ms"));
+            console.Progress(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"pair {pair} of {settings.Pairs}: ready after {ready[^1]:N0} ms, empty {empty[^1]:N0} ms"
+                )
+            );
         }
         return
         [
@@ -74,23 +92,51 @@ internal sealed class StartupBench(BenchSettings settings, int topics, long back
     {
         await using LightQClient client = Connect(broker);
         long messages = Math.Max(1, backlogBytes / topics / MessageBytes);
-        var options = new ParallelOptions { MaxDegreeOfParallelism = FilledAtOnce, CancellationToken = cancellationToken };
-        await broker.WhileAliveAsync(Parallel.ForAsync(0, topics, options, async (topic, token) =>
+        var options = new ParallelOptions
         {
-            await client.Topics.CreateAsync(new TopicSpec(NameOf(topic)) { Kind = TopicKind.Durable }, token);
-            await using Producer producer = await client.CreateProducerAsync(NameOf(topic), BigBatches, token);
-            while (_acknowledged[topic] < messages)
-                await PublishAsync(producer, topic, (int)Math.Min(int.MaxValue, messages - _acknowledged[topic]), token);
-            console.Progress(string.Create(CultureInfo.InvariantCulture, $"filling: {Interlocked.Increment(ref _filled):N0} of {topics:N0} topics"));
-        }));
+            MaxDegreeOfParallelism = FilledAtOnce,
+            CancellationToken = cancellationToken,
+        };
+        await broker.WhileAliveAsync(
+            Parallel.ForAsync(
+                0,
+                topics,
+                options,
+                async (topic, token) =>
+                {
+                    await client.Topics.CreateAsync(new TopicSpec(NameOf(topic)) { Kind = TopicKind.Durable }, token);
+                    await using Producer producer = await client.CreateProducerAsync(NameOf(topic), BigBatches, token);
+                    while (_acknowledged[topic] < messages)
+                    {
+                        await PublishAsync(
+                            producer,
+                            topic,
+                            (int)Math.Min(int.MaxValue, messages - _acknowledged[topic]),
+                            token
+                        );
+                    }
+
+                    console.Progress(
+                        string.Create(
+                            CultureInfo.InvariantCulture,
+                            $"filling: {Interlocked.Increment(ref _filled):N0} of {topics:N0} topics"
+                        )
+                    );
+                }
+            )
+        );
     }
 
-    /// <summary>Publishes to some of the topics for a while, then kills the broker in the middle of it and starts it again.</summary>
+    /// <summary>
+    /// Publishes to some of the topics for a while, then kills the broker in the middle of it and starts it again.
+    /// </summary>
     private async Task CrashUnderLoadAsync(EmbeddedBroker broker, CancellationToken cancellationToken)
     {
         await using LightQClient client = Connect(broker);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        Task load = Task.WhenAll(Enumerable.Range(0, Math.Min(LoadedAtOnce, topics)).Select(topic => LoadAsync(client, topic, stop.Token)));
+        Task load = Task.WhenAll(
+            Enumerable.Range(0, Math.Min(LoadedAtOnce, topics)).Select(topic => LoadAsync(client, topic, stop.Token))
+        );
         await Task.WhenAny(load, Task.Delay(LoadTime, cancellationToken));
         await broker.CrashAsync(cancellationToken);
         await stop.CancelAsync();
@@ -105,7 +151,8 @@ internal sealed class StartupBench(BenchSettings settings, int topics, long back
             while (true)
                 await PublishAsync(producer, topic, int.MaxValue, stop);
         }
-        catch (Exception e) when (e is LightQException || (e is OperationCanceledException && stop.IsCancellationRequested))
+        catch (Exception e)
+            when (e is LightQException || (e is OperationCanceledException && stop.IsCancellationRequested))
         {
             // The broker was killed; what it acknowledged before is counted afterwards.
         }

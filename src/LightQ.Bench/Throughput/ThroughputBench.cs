@@ -27,23 +27,40 @@ internal sealed class ThroughputBench(BenchSettings settings, BenchSession sessi
 
     private async Task<IEnumerable<ThroughputResult>> RunAsync(int size, CancellationToken cancellationToken)
     {
-        LoadTarget[] targets = settings.AgainstNats ? [LoadTarget.Relay, LoadTarget.Nats, LoadTarget.LightQ] : [LoadTarget.Relay, LoadTarget.LightQ];
+        LoadTarget[] targets = settings.AgainstNats
+            ? [LoadTarget.Relay, LoadTarget.Nats, LoadTarget.LightQ]
+            : [LoadTarget.Relay, LoadTarget.LightQ];
         long messages = await WarmUpAsync(targets, size, cancellationToken);
         Dictionary<LoadTarget, List<RunOutcome>> outcomes = targets.ToDictionary(t => t, _ => new List<RunOutcome>());
         for (int pair = 1; pair <= settings.Pairs; pair++)
         {
             foreach (LoadTarget target in targets)
             {
-                RunOutcome outcome = await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken);
+                RunOutcome outcome = await session.RunThroughputAsync(
+                    target,
+                    new LoadShape(settings.Kind, size),
+                    messages,
+                    cancellationToken
+                );
                 outcomes[target].Add(outcome);
-                console.Progress(string.Create(
-                    CultureInfo.InvariantCulture, $"{size} B, pair {pair} of {settings.Pairs}: {target.ToString().ToLowerInvariant()} {outcome.MessagesPerSecond:N0} messages/s"));
+                console.Progress(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{size} B, pair {pair} of {settings.Pairs}: {target.ToString().ToLowerInvariant()} "
+                            + $"{outcome.MessagesPerSecond:N0} messages/s"
+                    )
+                );
             }
         }
-        return targets.Where(t => t != LoadTarget.LightQ).Select(t => Summarize(size, messages, t, outcomes[LoadTarget.LightQ], outcomes[t]));
+        return targets
+            .Where(t => t != LoadTarget.LightQ)
+            .Select(t => Summarize(size, messages, t, outcomes[LoadTarget.LightQ], outcomes[t]));
     }
 
-    /// <summary>Runs everything until its code is compiled for speed, and finds how many messages make a run of the wanted length.</summary>
+    /// <summary>
+    /// Runs everything until its code is compiled for speed, and finds how many messages make a run of the wanted
+    /// length.
+    /// </summary>
     private async Task<long> WarmUpAsync(LoadTarget[] targets, int size, CancellationToken cancellationToken)
     {
         console.Progress($"{size} B: warming up");
@@ -51,19 +68,44 @@ internal sealed class ThroughputBench(BenchSettings settings, BenchSession sessi
         foreach (LoadTarget target in targets)
         {
             long messages = Math.Min(FirstMessages, settings.Messages ?? long.MaxValue);
-            double rate = (await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken)).MessagesPerSecond;
+            double rate = (
+                await session.RunThroughputAsync(
+                    target,
+                    new LoadShape(settings.Kind, size),
+                    messages,
+                    cancellationToken
+                )
+            ).MessagesPerSecond;
             messages = settings.Messages ?? Math.Min(MostOf(size), Math.Max(messages, (long)rate));
-            rate = (await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken)).MessagesPerSecond;
+            rate = (
+                await session.RunThroughputAsync(
+                    target,
+                    new LoadShape(settings.Kind, size),
+                    messages,
+                    cancellationToken
+                )
+            ).MessagesPerSecond;
             slowest = Math.Min(slowest, rate);
         }
-        return settings.Messages ?? Math.Max(FewestMessages, Math.Min(MostOf(size), (long)(slowest * settings.Duration.TotalSeconds)) / RoundTo * RoundTo);
+        return settings.Messages
+            ?? Math.Max(
+                FewestMessages,
+                Math.Min(MostOf(size), (long)(slowest * settings.Duration.TotalSeconds)) / RoundTo * RoundTo
+            );
     }
 
     private long MostOf(int size) => settings.CatchUp ? MostMessages(size) : long.MaxValue;
 
-    private ThroughputResult Summarize(int size, long messages, LoadTarget yardstick, List<RunOutcome> product, List<RunOutcome> other)
+    private ThroughputResult Summarize(
+        int size,
+        long messages,
+        LoadTarget yardstick,
+        List<RunOutcome> product,
+        List<RunOutcome> other
+    )
     {
-        double rate = Median.Of(product.Select(o => o.MessagesPerSecond)), otherRate = Median.Of(other.Select(o => o.MessagesPerSecond));
+        double rate = Median.Of(product.Select(o => o.MessagesPerSecond)),
+            otherRate = Median.Of(other.Select(o => o.MessagesPerSecond));
         var result = new ThroughputResult
         {
             Size = size,

@@ -6,6 +6,7 @@ namespace LightQ.Cli.Ancestors;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(TransferResult[]))]
 internal sealed partial class AncestorsJson : JsonSerializerContext;

@@ -9,20 +9,35 @@ namespace LightQ.Cli.Ancestors;
 /// <summary>What <c>consumer</c> does.</summary>
 internal sealed class ConsumerJob(TransferSettings settings) : TransferJob(settings)
 {
-    /// <summary>Remembers what of a durable topic was consumed, so that the next run's consumer gets the next run's messages, whoever starts first.</summary>
+    /// <summary>
+    /// Remembers what of a durable topic was consumed, so that the next run's consumer gets the next run's messages,
+    /// whoever starts first.
+    /// </summary>
     private const string Group = "lightq-consumer";
 
-    protected override Task<TransferResult[]> TransferAsync(LostConnection connections, CancellationToken cancellationToken) =>
-        Task.WhenAll(Settings.Topics.Select(topic => ConsumeAsync(topic, connections, cancellationToken)));
+    protected override Task<TransferResult[]> TransferAsync(
+        LostConnection connections,
+        CancellationToken cancellationToken
+    ) => Task.WhenAll(Settings.Topics.Select(topic => ConsumeAsync(topic, connections, cancellationToken)));
 
-    protected override IEnumerable<string> Lines(TransferResult result) => Settings.Style == TransferStyle.Myq ? MyqLines.OfConsumer(result) : AncestorLines.OfConsumer(result);
+    protected override IEnumerable<string> Lines(TransferResult result) =>
+        Settings.Style == TransferStyle.Myq ? MyqLines.OfConsumer(result) : AncestorLines.OfConsumer(result);
 
-    private async Task<TransferResult> ConsumeAsync(string topic, LostConnection connections, CancellationToken cancellationToken)
+    private async Task<TransferResult> ConsumeAsync(
+        string topic,
+        LostConnection connections,
+        CancellationToken cancellationToken
+    )
     {
         var client = new LightQClient(Settings.Client);
         connections.Watch(client);
         bool isDurable = (await client.Topics.GetAsync(topic, cancellationToken)).Spec.Kind == TopicKind.Durable;
-        await using var load = new LightQConsumer(client, topic, new ConsumeOptions { Group = isDurable ? Group : null }, batches: true);
+        await using var load = new LightQConsumer(
+            client,
+            topic,
+            new ConsumeOptions { Group = isDurable ? Group : null },
+            batches: true
+        );
         var latency = new LatencyHistogram();
         DeliveryCheck check = DeliveryCheck.OfNextRun(Settings.Messages, latency);
         using var patience = new ConsumePatience(check, cancellationToken);
@@ -32,7 +47,10 @@ internal sealed class ConsumerJob(TransferSettings settings) : TransferJob(setti
         {
             throw new CommandException(
                 ExitCode.Failed,
-                $"{topic}: nothing came for {ConsumePatience.Limit.TotalSeconds} s, and {Plural.Of(check.Ledger.Lost(Settings.Messages), "message")} of {Settings.Messages:N0} are missing. Has the producer ended, or does it send fewer?");
+                $"{topic}: nothing came for {ConsumePatience.Limit.TotalSeconds} s, and "
+                    + $"{Plural.Of(check.Ledger.Lost(Settings.Messages), "message")} of {Settings.Messages:N0} are "
+                    + $"missing. Has the producer ended, or does it send fewer?"
+            );
         }
         return new TransferResult
         {

@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace LightQ.Cli.Ancestors;
 
-/// <summary>What myq's producer and consumer print, to the word. Theirs are the wall clock's milliseconds, and exact rates.</summary>
+/// <summary>
+/// What myq's producer and consumer print, to the word. Theirs are the wall clock's milliseconds, and exact rates.
+/// </summary>
 internal static class MyqLines
 {
     private const double BytesPerMb = 1024 * 1024;
@@ -10,7 +12,8 @@ internal static class MyqLines
 
     public static IEnumerable<string> OfProducer(TransferResult result) => Of(result, result.FirstSentUs, "sent");
 
-    public static IEnumerable<string> OfConsumer(TransferResult result) => Of(result, result.FirstReceivedUs ?? result.EndUs, "received");
+    public static IEnumerable<string> OfConsumer(TransferResult result) =>
+        Of(result, result.FirstReceivedUs ?? result.EndUs, "received");
 
     private static IEnumerable<string> Of(TransferResult result, long start, string moved)
     {

@@ -24,7 +24,10 @@ internal abstract class TransferJob(TransferSettings settings)
     }
 
     /// <summary>Moves the messages of all topics at the same time.</summary>
-    protected abstract Task<TransferResult[]> TransferAsync(LostConnection connections, CancellationToken cancellationToken);
+    protected abstract Task<TransferResult[]> TransferAsync(
+        LostConnection connections,
+        CancellationToken cancellationToken
+    );
 
     /// <summary>What the document prints of a topic.</summary>
     protected abstract IEnumerable<string> Lines(TransferResult result);

@@ -9,10 +9,18 @@ internal sealed class TransferOptions
 {
     private const long UsualMessages = 10_000_000;
 
-    private readonly Argument<string> _topic = new("TOPIC") { Description = "The topics' name without the number. Default: test.", DefaultValueFactory = _ => TransferTopics.UsualName };
+    private readonly Argument<string> _topic = new("TOPIC")
+    {
+        Description = "The topics' name without the number. Default: test.",
+        DefaultValueFactory = _ => TransferTopics.UsualName,
+    };
     private readonly Option<long?> _messages = ValueOptions.Number("--messages", 1L, "-m");
     private readonly Option<int?> _topics = Topics();
-    private readonly Option<TransferStyle> _style = ValueOptions.Choice("--style", TransferStyle.LightQ, TransferStyle.Myq);
+    private readonly Option<TransferStyle> _style = ValueOptions.Choice(
+        "--style",
+        TransferStyle.LightQ,
+        TransferStyle.Myq
+    );
     private readonly Option<string?> _server = CommonOptions.Server();
     private readonly Option<OutputFormat> _output = CommonOptions.Output();
 
@@ -37,12 +45,13 @@ internal sealed class TransferOptions
             command.Add(option);
     }
 
-    public TransferSettings Read(ParseResult parsed) => new()
-    {
-        Client = CommonOptions.ClientOptions(parsed.GetValue(_server)),
-        Topics = TransferTopics.Of(parsed.GetRequiredValue(_topic), parsed.GetValue(_topics) ?? 1),
-        Messages = parsed.GetValue(_messages) ?? UsualMessages,
-        Style = parsed.GetValue(_style),
-        Output = parsed.GetValue(_output),
-    };
+    public TransferSettings Read(ParseResult parsed) =>
+        new()
+        {
+            Client = CommonOptions.ClientOptions(parsed.GetValue(_server)),
+            Topics = TransferTopics.Of(parsed.GetRequiredValue(_topic), parsed.GetValue(_topics) ?? 1),
+            Messages = parsed.GetValue(_messages) ?? UsualMessages,
+            Style = parsed.GetValue(_style),
+            Output = parsed.GetValue(_output),
+        };
 }

@@ -3,7 +3,9 @@ using LightQ.Bench.Figures;
 
 namespace LightQ.Cli.Ancestors;
 
-/// <summary>What a producer or a consumer saw of one topic's messages. Times are microseconds of the machine's monotonic clock.</summary>
+/// <summary>
+/// What a producer or a consumer saw of one topic's messages. Times are microseconds of the machine's monotonic clock.
+/// </summary>
 internal sealed record TransferResult
 {
     private const double BytesPerMb = 1024 * 1024;

@@ -11,44 +11,63 @@ namespace LightQ.Cli.Audits;
 /// <summary><c>lightq audit</c>: reads a broker's audit log, and says whether it is as it was written.</summary>
 internal static class AuditCommand
 {
-    public static Command Create() => new ExampleCommand(
-        "audit",
-        "Verify and show the audit log in a broker's data directory; the broker may be running.",
-        "lightq audit verify /var/lib/lightq",
-        "lightq audit show /var/lib/lightq --event login-refused")
-    {
-        Verify(),
-        Show(),
-    };
+    public static Command Create() =>
+        new ExampleCommand(
+            "audit",
+            "Verify and show the audit log in a broker's data directory; the broker may be running.",
+            "lightq audit verify /var/lib/lightq",
+            "lightq audit show /var/lib/lightq --event login-refused"
+        )
+        {
+            Verify(),
+            Show(),
+        };
 
-    private static Argument<string> PathArgument() => new("PATH") { Description = "A data directory, its directory audit, or one file of it." };
+    private static Argument<string> PathArgument() =>
+        new("PATH") { Description = "A data directory, its directory audit, or one file of it." };
 
     private static ExampleCommand Verify()
     {
         Argument<string> path = PathArgument();
         Option<AuditHead?> expect = new("--expect")
         {
-            Description = "A head that an earlier verify has told and that was kept elsewhere: that line must still be there.",
+            Description =
+                "A head that an earlier verify has told and that was kept elsewhere: that line must still be there.",
             HelpName = "NUMBER:HASH",
-            CustomParser = result => ValueOptions.Parsed<AuditHead?>(
-                result, AuditHead.TryParse(result.Tokens[0].Value, out AuditHead head), head, $"'{result.Tokens[0].Value}' is not a head as verify tells it, NUMBER:HASH."),
+            CustomParser = result =>
+                ValueOptions.Parsed<AuditHead?>(
+                    result,
+                    AuditHead.TryParse(result.Tokens[0].Value, out AuditHead head),
+                    head,
+                    $"'{result.Tokens[0].Value}' is not a head as verify tells it, NUMBER:HASH."
+                ),
         };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "verify",
-            "Check the chain over all files and say the first line that is altered, missing or not in its place; ends with 1 if there is one. A line that a crash has torn is none.",
+            "Check the chain over all files and say the first line that is altered, missing or not in its place; ends "
+                + "with 1 if there is one. A line that a crash has torn is none.",
             "lightq audit verify ./data",
-            "lightq audit verify ./data/audit --output json")
+            "lightq audit verify ./data/audit --output json"
+        )
         {
-            path, expect, output,
+            path,
+            expect,
+            output,
         };
         command.SetAction(parsed =>
         {
             AuditReport report = AuditVerifier.Verify(parsed.GetRequiredValue(path), parsed.GetValue(expect));
             if (parsed.GetValue(output) == OutputFormat.Json)
-                Console.Out.WriteLine(JsonSerializer.Serialize(AuditReportView.Of(report), AuditsJson.Default.AuditReportView));
+            {
+                Console.Out.WriteLine(
+                    JsonSerializer.Serialize(AuditReportView.Of(report), AuditsJson.Default.AuditReportView)
+                );
+            }
             else
+            {
                 Tell(report);
+            }
             return report.Finding is null ? ExitCode.Ok : ExitCode.Failed;
         });
         return command;
@@ -56,78 +75,132 @@ internal static class AuditCommand
 
     private static void Tell(AuditReport report)
     {
-        string lines = report.Head is { } head ? $"{Plural.Of(report.Lines, "line")}, {report.First} to {head.Sequence}" : "no line";
-        Console.Out.WriteLine($"{Plural.Of(report.Files, "file")}, {lines}, {(report.Finding is null ? "as written" : "as written up to there")}");
+        string lines = report.Head is { } head
+            ? $"{Plural.Of(report.Lines, "line")}, {report.First} to {head.Sequence}"
+            : "no line";
+        Console.Out.WriteLine(
+            $"{Plural.Of(report.Files, "file")}, {lines}, "
+                + $"{(report.Finding is null ? "as written" : "as written up to there")}"
+        );
         if (report.Head is not null)
             Console.Out.WriteLine($"head {report.Head}");
         if (report.TornBytes != 0)
-            Console.Out.WriteLine($"torn: {report.TornBytes} bytes behind the last line are a part of one, which a crash has left or a running broker is writing");
+        {
+            Console.Out.WriteLine(
+                $"torn: {report.TornBytes} bytes behind the last line are a part of one, which a crash has left or a "
+                    + $"running broker is writing"
+            );
+        }
+
         if (report.Finding is { } finding)
             Console.Out.WriteLine($"{finding.Fault.ToString().ToLowerInvariant()}: {Place(finding)}{finding.Detail}");
     }
 
-    private static string Place(AuditFinding finding) => finding switch
-    {
-        { File.Length: 0 } => "",
-        { LineInFile: 0 } => $"{finding.File}: ",
-        _ => string.Create(CultureInfo.InvariantCulture, $"{finding.File}, line {finding.LineInFile}: "),
-    };
+    private static string Place(AuditFinding finding) =>
+        finding switch
+        {
+            { File.Length: 0 } => "",
+            { LineInFile: 0 } => $"{finding.File}: ",
+            _ => string.Create(CultureInfo.InvariantCulture, $"{finding.File}, line {finding.LineInFile}: "),
+        };
 
     private static ExampleCommand Show()
     {
         Argument<string> path = PathArgument();
         Option<string?> happened = new("--event")
         {
-            Description = "Only events of that name, such as login-refused or right-granted; the beginning of one will do.",
+            Description =
+                "Only events of that name, such as login-refused or right-granted; the beginning of one will do.",
             HelpName = "EVENT",
             CustomParser = result =>
             {
                 string text = result.Tokens[0].Value;
-                return ValueOptions.Parsed<string?>(result, AuditLine.Events.Any(e => e.StartsWith(text, StringComparison.Ordinal)), text, $"'{text}' is not one of {string.Join(", ", AuditLine.Events)}.");
+                return ValueOptions.Parsed<string?>(
+                    result,
+                    AuditLine.Events.Any(e => e.StartsWith(text, StringComparison.Ordinal)),
+                    text,
+                    $"'{text}' is not one of {string.Join(", ", AuditLine.Events)}."
+                );
             },
         };
-        Option<string?> actor = new("--actor") { Description = "Only what that principal did: user:alice, topic-user:orders/alice, admin, anonymous, broker.", HelpName = "PRINCIPAL" };
-        Option<string?> subject = new("--subject") { Description = "Only what was done to that user, topic or group (TOPIC/GROUP).", HelpName = "NAME" };
+        Option<string?> actor = new("--actor")
+        {
+            Description =
+                "Only what that principal did: user:alice, topic-user:orders/alice, admin, anonymous, broker.",
+            HelpName = "PRINCIPAL",
+        };
+        Option<string?> subject = new("--subject")
+        {
+            Description = "Only what was done to that user, topic or group (TOPIC/GROUP).",
+            HelpName = "NAME",
+        };
         Option<TimeSpan?> last = ValueOptions.Duration("--last");
         last.Description = "Only what happened within this time until now.";
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "show",
-            "Show the lines of the log, oldest first; with --output json a JSON object a line. Ends with 1 at the first line that is not as it was written.",
+            "Show the lines of the log, oldest first; with --output json a JSON object a line. Ends with 1 at the "
+                + "first line that is not as it was written.",
             "lightq audit show ./data --event login --last 24h",
-            "lightq audit show ./data --actor user:alice --output json")
+            "lightq audit show ./data --actor user:alice --output json"
+        )
         {
-            path, happened, actor, subject, last, output,
+            path,
+            happened,
+            actor,
+            subject,
+            last,
+            output,
         };
         command.SetAction(parsed =>
         {
             DateTimeOffset? since = parsed.GetValue(last) is { } span ? DateTimeOffset.UtcNow - span : null;
             bool IsAskedFor(AuditLine line) =>
-                line.Event.StartsWith(parsed.GetValue(happened) ?? "", StringComparison.Ordinal) && (parsed.GetValue(actor) ?? line.Actor) == line.Actor
-                && (parsed.GetValue(subject) ?? line.Subject) == line.Subject && (since is null || line.Time >= since);
+                line.Event.StartsWith(parsed.GetValue(happened) ?? "", StringComparison.Ordinal)
+                && (parsed.GetValue(actor) ?? line.Actor) == line.Actor
+                && (parsed.GetValue(subject) ?? line.Subject) == line.Subject
+                && (since is null || line.Time >= since);
             bool isJson = parsed.GetValue(output) == OutputFormat.Json;
             Table table = CommandConsole.Table("line", "time", "event", "actor", "from", "subject", "detail");
-            AuditReport report = AuditVerifier.Verify(parsed.GetRequiredValue(path), read: line =>
-            {
-                if (!IsAskedFor(line))
-                    return;
-                if (isJson)
-                    Console.Out.WriteLine(JsonSerializer.Serialize(AuditLineView.Of(line), AuditsJson.Default.AuditLineView));
-                else
-                    table.AddRow([.. Cells(line).Select(Markup.Escape)]);
-            });
+            AuditReport report = AuditVerifier.Verify(
+                parsed.GetRequiredValue(path),
+                read: line =>
+                {
+                    if (!IsAskedFor(line))
+                        return;
+                    if (isJson)
+                    {
+                        Console.Out.WriteLine(
+                            JsonSerializer.Serialize(AuditLineView.Of(line), AuditsJson.Default.AuditLineView)
+                        );
+                    }
+                    else
+                    {
+                        table.AddRow([.. Cells(line).Select(Markup.Escape)]);
+                    }
+                }
+            );
             if (!isJson)
                 new CommandConsole().Tables.Write(table);
             return report.Finding is { } finding
-                ? throw new CommandException(ExitCode.Failed, $"{finding.Fault.ToString().ToLowerInvariant()}: {Place(finding)}{finding.Detail}. What is behind it is not shown.")
+                ? throw new CommandException(
+                    ExitCode.Failed,
+                    $"{finding.Fault.ToString().ToLowerInvariant()}: {Place(finding)}{finding.Detail}. What is behind "
+                        + $"it is not shown."
+                )
                 : ExitCode.Ok;
         });
         return command;
     }
 
     private static string[] Cells(AuditLine line) =>
-    [
-        line.Sequence.ToString(CultureInfo.InvariantCulture), line.Time.ToString("u", CultureInfo.InvariantCulture), line.Event, line.Actor,
-        line.Plane.Length == 0 ? "" : $"{line.Plane} {line.Peer}", line.Subject, line.Detail,
-    ];
+        [
+            line.Sequence.ToString(CultureInfo.InvariantCulture),
+            line.Time.ToString("u", CultureInfo.InvariantCulture),
+            line.Event,
+            line.Actor,
+            line.Plane.Length == 0 ? "" : $"{line.Plane} {line.Peer}",
+            line.Subject,
+            line.Detail,
+        ];
 }

@@ -6,7 +6,8 @@ namespace LightQ.Cli.Audits;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(AuditReportView))]
 [JsonSerializable(typeof(AuditLineView))]
 internal sealed partial class AuditsJson : JsonSerializerContext;

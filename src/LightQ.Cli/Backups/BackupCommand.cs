@@ -14,29 +14,48 @@ internal static class BackupCommand
     {
         Argument<string> folder = new("FOLDER") { Description = "Where the backup goes; missing or empty." };
         Option<long?> rate = ValueOptions.Size("--rate");
-        rate.Description = "How fast at most, in bytes a second, to spare the broker's disk and network. Default: as fast as it goes.";
+        rate.Description =
+            "How fast at most, in bytes a second, to spare the broker's disk and network. Default: as fast as it goes.";
         Option<bool> allowDamaged = new("--allow-damaged")
         {
-            Description = "Keep damaged partitions as they are, and leave out topics of which the broker could not open a partition. Without it, a backup of a damaged broker is refused.",
+            Description =
+                "Keep damaged partitions as they are, and leave out topics of which the broker could not open a "
+                + "partition. Without it, a backup of a damaged broker is refused.",
         };
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "backup",
-            "Copy everything that a running broker keeps into a folder, as of one moment, and verify it. Needs the right admin. The folder holds messages and password hashes: keep it as safe as the broker.",
+            "Copy everything that a running broker keeps into a folder, as of one moment, and verify it. Needs the "
+                + "right admin. The folder holds messages and password hashes: keep it as safe as the broker.",
             "lightq backup ./backup",
             "lightq backup ./backup --server 'lightq://admin@broker.example?tls=true' --rate 50MiB",
-            "lightq backup verify ./backup")
+            "lightq backup verify ./backup"
+        )
         {
-            folder, rate, allowDamaged, server, output,
+            folder,
+            rate,
+            allowDamaged,
+            server,
+            output,
         };
-        command.SetAction(async (parsed, cancellationToken) =>
-        {
-            var job = new BackupJob(parsed.GetRequiredValue(folder), parsed.GetValue(rate) ?? 0, parsed.GetValue(allowDamaged), new CommandConsole());
-            BackupView made = await job.RunAsync(CommonOptions.ClientOptions(parsed.GetValue(server)), cancellationToken);
-            Write(made, "Backed up", parsed.GetValue(output));
-            return ExitCode.Ok;
-        });
+        command.SetAction(
+            async (parsed, cancellationToken) =>
+            {
+                var job = new BackupJob(
+                    parsed.GetRequiredValue(folder),
+                    parsed.GetValue(rate) ?? 0,
+                    parsed.GetValue(allowDamaged),
+                    new CommandConsole()
+                );
+                BackupView made = await job.RunAsync(
+                    CommonOptions.ClientOptions(parsed.GetValue(server)),
+                    cancellationToken
+                );
+                Write(made, "Backed up", parsed.GetValue(output));
+                return ExitCode.Ok;
+            }
+        );
         command.Add(Verify());
         return command;
     }
@@ -50,8 +69,15 @@ internal static class BackupCommand
             return;
         }
         string what = string.Create(
-            CultureInfo.InvariantCulture, $"{Plural.Of(backup.Topics, "topic")} ({backup.DurableTopics:N0} durable), {Plural.Of(backup.Files, "file")}, {SizeText.Short(backup.Bytes)}, as of {backup.Time:u}");
-        CommandConsole.Line(backup.Data is null ? $"{done} {backup.Folder}: {what}." : $"{done} {backup.Folder} into {backup.Data}: {what}.");
+            CultureInfo.InvariantCulture,
+            $"{Plural.Of(backup.Topics, "topic")} ({backup.DurableTopics:N0} durable), "
+                + $"{Plural.Of(backup.Files, "file")}, {SizeText.Short(backup.Bytes)}, as of {backup.Time:u}"
+        );
+        CommandConsole.Line(
+            backup.Data is null
+                ? $"{done} {backup.Folder}: {what}."
+                : $"{done} {backup.Folder} into {backup.Data}: {what}."
+        );
         foreach (string partition in backup.Damaged)
             CommandConsole.Line($"damaged on the broker, and kept as it was: {partition}");
         foreach (string topic in backup.SkippedTopics ?? [])
@@ -63,19 +89,30 @@ internal static class BackupCommand
         Argument<string> folder = new("FOLDER") { Description = "The backup's folder." };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
-            "verify", "Read a whole backup and compare it with its manifest; ends with 1, and names the file, if something is missing or damaged. Changes nothing.", "lightq backup verify ./backup")
+            "verify",
+            "Read a whole backup and compare it with its manifest; ends with 1, and names the file, if something is "
+                + "missing or damaged. Changes nothing.",
+            "lightq backup verify ./backup"
+        )
         {
-            folder, output,
+            folder,
+            output,
         };
-        command.SetAction((parsed, cancellationToken) =>
-        {
-            var console = new CommandConsole();
-            string path = parsed.GetRequiredValue(folder);
-            BackupManifest manifest = BackupVerification.Verify(path, new BackupProgress(console).Verifying, cancellationToken);
-            console.EndProgress();
-            Write(BackupView.Of(path, manifest), "Verified", parsed.GetValue(output));
-            return Task.FromResult(ExitCode.Ok);
-        });
+        command.SetAction(
+            (parsed, cancellationToken) =>
+            {
+                var console = new CommandConsole();
+                string path = parsed.GetRequiredValue(folder);
+                BackupManifest manifest = BackupVerification.Verify(
+                    path,
+                    new BackupProgress(console).Verifying,
+                    cancellationToken
+                );
+                console.EndProgress();
+                Write(BackupView.Of(path, manifest), "Verified", parsed.GetValue(output));
+                return Task.FromResult(ExitCode.Ok);
+            }
+        );
         return command;
     }
 }

@@ -15,16 +15,26 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
     public async Task<BackupView> RunAsync(LightQClientOptions options, CancellationToken cancellationToken)
     {
         await using var client = new LightQClient(options);
-        IAsyncEnumerable<BackupPart> parts = client.Operations.BackupAsync(bytesPerSecond, allowDamaged, cancellationToken);
+        IAsyncEnumerable<BackupPart> parts = client.Operations.BackupAsync(
+            bytesPerSecond,
+            allowDamaged,
+            cancellationToken
+        );
         (BackupBegin begin, BackupEnd end, BackupWriter writer) = await ReceiveAsync(parts, cancellationToken);
         using BackupWriter received = writer;
         BackupManifest manifest = ManifestOf(begin, end, writer);
-        IReadOnlyList<(string Directory, string Detail)> damage = await Task.Run(() => Verify(writer.Folder, manifest, cancellationToken), cancellationToken);
+        IReadOnlyList<(string Directory, string Detail)> damage = await Task.Run(
+            () => Verify(writer.Folder, manifest, cancellationToken),
+            cancellationToken
+        );
         if (damage.Count != 0 && !allowDamaged)
         {
             throw new CommandException(
                 ExitCode.Failed,
-                $"What the broker stores is damaged, so the backup in '{writer.Folder}' was not finished: {string.Join("; ", damage.Select(d => d.Detail).Take(10))}. Mend it ('lightq journal repair'), or take it as it is with --allow-damaged, into another folder.");
+                $"What the broker stores is damaged, so the backup in '{writer.Folder}' was not finished: "
+                    + $"{string.Join("; ", damage.Select(d => d.Detail).Take(10))}. Mend it ('lightq journal "
+                    + $"repair'), or take it as it is with --allow-damaged, into another folder."
+            );
         }
         manifest = manifest with { Damaged = [.. damage.Select(d => d.Directory)] };
         writer.Complete(manifest);
@@ -34,14 +44,21 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
 
     /// <summary>Reads everything that was written again; only what is right gets a manifest.</summary>
     /// <returns>What was damaged on the broker already.</returns>
-    private IReadOnlyList<(string Directory, string Detail)> Verify(string written, BackupManifest manifest, CancellationToken cancellationToken)
+    private IReadOnlyList<(string Directory, string Detail)> Verify(
+        string written,
+        BackupManifest manifest,
+        CancellationToken cancellationToken
+    )
     {
         BackupVerification.VerifyHashes(written, manifest, _progress.Verifying, cancellationToken);
         return BackupVerification.FindDamage(written, manifest, _progress.Verifying, cancellationToken);
     }
 
     /// <summary>The folder is made when the broker has answered: a wrong address leaves nothing behind.</summary>
-    private async Task<(BackupBegin Begin, BackupEnd End, BackupWriter Writer)> ReceiveAsync(IAsyncEnumerable<BackupPart> parts, CancellationToken cancellationToken)
+    private async Task<(BackupBegin Begin, BackupEnd End, BackupWriter Writer)> ReceiveAsync(
+        IAsyncEnumerable<BackupPart> parts,
+        CancellationToken cancellationToken
+    )
     {
         BackupBegin? begin = null;
         BackupEnd? end = null;
@@ -69,7 +86,9 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
                         break;
                 }
             }
-            return begin is not null && end is not null ? (begin, end, writer!) : throw new BackupException(folder, "The broker ended the backup before it was complete.");
+            return begin is not null && end is not null
+                ? (begin, end, writer!)
+                : throw new BackupException(folder, "The broker ended the backup before it was complete.");
         }
         catch
         {

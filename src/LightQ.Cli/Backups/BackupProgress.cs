@@ -12,7 +12,8 @@ internal sealed class BackupProgress(CommandConsole console)
     private long _saidAt = Stopwatch.GetTimestamp();
 
     /// <summary>So much has come.</summary>
-    public void Received(long bytes, long ofAbout) => Say($"{SizeText.Short(bytes)} of about {SizeText.Short(Math.Max(bytes, ofAbout))}");
+    public void Received(long bytes, long ofAbout) =>
+        Say($"{SizeText.Short(bytes)} of about {SizeText.Short(Math.Max(bytes, ofAbout))}");
 
     /// <summary>A file or a topic is being read.</summary>
     public void Verifying(string what) => Say($"Verifying {what}");

@@ -12,12 +12,34 @@ namespace LightQ.Cli.Backups;
 /// <param name="Files">How many files it has.</param>
 /// <param name="Bytes">Their bytes.</param>
 /// <param name="Damaged">Partitions that were damaged on the broker, as <c>topics/ID/NUMBER</c>.</param>
-/// <param name="SkippedTopics">Topics that the broker could not open and that are left out; only when it is made.</param>
+/// <param name="SkippedTopics">
+/// Topics that the broker could not open and that are left out; only when it is made.
+/// </param>
 /// <param name="Data">The data directory that was made of it; only when it is restored.</param>
 internal sealed record BackupView(
-    string Folder, string BrokerId, string Version, DateTimeOffset Time, int Topics, int DurableTopics, int Files, long Bytes, IReadOnlyList<string> Damaged,
-    IReadOnlyList<string>? SkippedTopics = null, string? Data = null)
+    string Folder,
+    string BrokerId,
+    string Version,
+    DateTimeOffset Time,
+    int Topics,
+    int DurableTopics,
+    int Files,
+    long Bytes,
+    IReadOnlyList<string> Damaged,
+    IReadOnlyList<string>? SkippedTopics = null,
+    string? Data = null
+)
 {
-    public static BackupView Of(string folder, BackupManifest manifest) => new(
-        Path.GetFullPath(folder), manifest.BrokerId, manifest.Version, manifest.Time, manifest.Topics.Count, manifest.Topics.Count(t => t.Durable), manifest.Files.Count, manifest.Bytes, manifest.Damaged);
+    public static BackupView Of(string folder, BackupManifest manifest) =>
+        new(
+            Path.GetFullPath(folder),
+            manifest.BrokerId,
+            manifest.Version,
+            manifest.Time,
+            manifest.Topics.Count,
+            manifest.Topics.Count(t => t.Durable),
+            manifest.Files.Count,
+            manifest.Bytes,
+            manifest.Damaged
+        );
 }

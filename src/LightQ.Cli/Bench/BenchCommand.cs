@@ -6,19 +6,22 @@ namespace LightQ.Cli.Bench;
 /// <summary><c>lightq bench</c>: measures.</summary>
 internal static class BenchCommand
 {
-    public static Command Create() => new ExampleCommand(
-        "bench",
-        "Measure this machine's broker beside a yardstick in the same run. Fails when a message is lost, repeated, reordered or damaged.",
-        "lightq bench throughput",
-        "lightq bench latency --size 512 --rate 1000")
-    {
-        BenchThroughputCommand.Create(),
-        BenchLatencyCommand.Create(),
-        BenchReferenceCommand.Create(),
-        BenchFanoutCommand.Create(),
-        BenchStartupCommand.Create(),
-        BenchInProcessCommand.Create(),
-        BenchScaleCommand.Create(),
-        BenchSettleCommand.Create(),
-    };
+    public static Command Create() =>
+        new ExampleCommand(
+            "bench",
+            "Measure this machine's broker beside a yardstick in the same run. Fails when a message is lost, "
+                + "repeated, reordered or damaged.",
+            "lightq bench throughput",
+            "lightq bench latency --size 512 --rate 1000"
+        )
+        {
+            BenchThroughputCommand.Create(),
+            BenchLatencyCommand.Create(),
+            BenchReferenceCommand.Create(),
+            BenchFanoutCommand.Create(),
+            BenchStartupCommand.Create(),
+            BenchInProcessCommand.Create(),
+            BenchScaleCommand.Create(),
+            BenchSettleCommand.Create(),
+        };
 }

@@ -10,12 +10,32 @@ namespace LightQ.Cli.Bench;
 internal sealed class BenchOptions
 {
     private readonly Option<TopicKind> _kind = ValueOptions.Choice("--kind", TopicKind.Transient, TopicKind.Durable);
-    private readonly Option<Durability> _ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
+    private readonly Option<Durability> _ack = ValueOptions.Choice(
+        "--ack",
+        Durability.Memory,
+        Durability.Written,
+        Durability.Fsync
+    );
     private readonly Option<int?> _pairs = ValueOptions.Number("--pairs", 1);
-    private readonly Option<string?> _server = new("--server", "-sa") { Description = "Measure this broker instead of starting one.", HelpName = "URL" };
-    private readonly Option<string?> _data = new("--data") { Description = "Where the broker that is started keeps its data. Default: the temporary directory.", HelpName = "DIR" };
-    private readonly Option<string?> _against = new("--against") { Description = "A second yardstick: nats, either --nats-url or a nats-server from the PATH." };
-    private readonly Option<string?> _natsUrl = new("--nats-url") { Description = "A NATS server that runs already, such as nats://127.0.0.1:4222.", HelpName = "URL" };
+    private readonly Option<string?> _server = new("--server", "-sa")
+    {
+        Description = "Measure this broker instead of starting one.",
+        HelpName = "URL",
+    };
+    private readonly Option<string?> _data = new("--data")
+    {
+        Description = "Where the broker that is started keeps its data. Default: the temporary directory.",
+        HelpName = "DIR",
+    };
+    private readonly Option<string?> _against = new("--against")
+    {
+        Description = "A second yardstick: nats, either --nats-url or a nats-server from the PATH.",
+    };
+    private readonly Option<string?> _natsUrl = new("--nats-url")
+    {
+        Description = "A NATS server that runs already, such as nats://127.0.0.1:4222.",
+        HelpName = "URL",
+    };
 
     public BenchOptions()
     {
@@ -27,22 +47,28 @@ internal sealed class BenchOptions
 
     public Option<OutputFormat> Output { get; } = CommonOptions.Output();
 
-    public Option<string?> Report { get; } = new("--report") { Description = "Also write a page with plots.", HelpName = "FILE.html" };
+    public Option<string?> Report { get; } =
+        new("--report") { Description = "Also write a page with plots.", HelpName = "FILE.html" };
 
     public void AddTo(Command command)
     {
-        foreach (Option option in new Option[] { _kind, _ack, _pairs, _server, _data, _against, _natsUrl, Output, Report })
+        foreach (
+            Option option in new Option[] { _kind, _ack, _pairs, _server, _data, _against, _natsUrl, Output, Report }
+        )
+        {
             command.Add(option);
+        }
     }
 
-    public BenchSettings Read(ParseResult parsed) => new()
-    {
-        Kind = parsed.GetValue(_kind) == TopicKind.Durable ? TopicKind.Durable : TopicKind.Transient,
-        Ack = parsed.GetValue(_ack),
-        Pairs = parsed.GetValue(_pairs) ?? BenchSettings.UsualPairs,
-        Server = CommonOptions.WithLogin(parsed.GetValue(_server)),
-        DataDirectory = parsed.GetValue(_data),
-        AgainstNats = parsed.GetValue(_against) is not null || parsed.GetValue(_natsUrl) is not null,
-        NatsUrl = parsed.GetValue(_natsUrl),
-    };
+    public BenchSettings Read(ParseResult parsed) =>
+        new()
+        {
+            Kind = parsed.GetValue(_kind) == TopicKind.Durable ? TopicKind.Durable : TopicKind.Transient,
+            Ack = parsed.GetValue(_ack),
+            Pairs = parsed.GetValue(_pairs) ?? BenchSettings.UsualPairs,
+            Server = CommonOptions.WithLogin(parsed.GetValue(_server)),
+            DataDirectory = parsed.GetValue(_data),
+            AgainstNats = parsed.GetValue(_against) is not null || parsed.GetValue(_natsUrl) is not null,
+            NatsUrl = parsed.GetValue(_natsUrl),
+        };
 }

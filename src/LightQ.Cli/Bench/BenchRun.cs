@@ -6,7 +6,12 @@ using LightQ.Cli.Output;
 namespace LightQ.Cli.Bench;
 
 /// <summary>One bench from start to report.</summary>
-internal sealed class BenchRun<TResult>(ScenarioView<TResult> view, BenchSettings settings, OutputFormat output, string? reportFile)
+internal sealed class BenchRun<TResult>(
+    ScenarioView<TResult> view,
+    BenchSettings settings,
+    OutputFormat output,
+    string? reportFile
+)
     where TResult : BenchResult
 {
     /// <summary>What the scenario's figures must be read with, besides what follows from the settings.</summary>
@@ -18,18 +23,24 @@ internal sealed class BenchRun<TResult>(ScenarioView<TResult> view, BenchSetting
     /// <summary>Measures with the usual processes: a broker, a producer, a consumer.</summary>
     /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
     public Task<int> ExecuteAsync(
-        Func<BenchSession, IBenchConsole, Task<IReadOnlyList<TResult>>> measure, CancellationToken cancellationToken) =>
+        Func<BenchSession, IBenchConsole, Task<IReadOnlyList<TResult>>> measure,
+        CancellationToken cancellationToken
+    ) =>
         ExecuteAsync(
             async console =>
             {
                 await using BenchSession session = await BenchSession.StartAsync(settings, cancellationToken);
                 return await measure(session, console);
             },
-            cancellationToken);
+            cancellationToken
+        );
 
     /// <summary>Measures with processes of the scenario's own.</summary>
     /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
-    public async Task<int> ExecuteAsync(Func<IBenchConsole, Task<IReadOnlyList<TResult>>> measure, CancellationToken cancellationToken)
+    public async Task<int> ExecuteAsync(
+        Func<IBenchConsole, Task<IReadOnlyList<TResult>>> measure,
+        CancellationToken cancellationToken
+    )
     {
         var console = new CommandConsole();
         BenchReport<TResult> report;
@@ -66,7 +77,10 @@ internal sealed class BenchRun<TResult>(ScenarioView<TResult> view, BenchSetting
     private IEnumerable<string> SettingRemarks()
     {
         if (settings.Pairs < BenchSettings.UsualPairs && !settings.MeasureLatency)
-            yield return $"Only {Plural.Of(settings.Pairs, "pair")}; {BenchSettings.UsualPairs} are usual, fewer say less.";
+        {
+            yield return $"Only {Plural.Of(settings.Pairs, "pair")}; {BenchSettings.UsualPairs} are usual, fewer say "
+                + $"less.";
+        }
         if (settings.StampActual)
             yield return "Stamps are the times of sending: a stall of the sender does not count.";
         if (settings.Tls is not null)

@@ -19,8 +19,13 @@ internal static class RoleCommand
         Argument<string[]> program = new("COMMAND") { Arity = ArgumentArity.OneOrMore };
         var guard = new Command(GuardRole.Name) { program };
         guard.TreatUnmatchedTokensAsErrors = false;
-        guard.SetAction((parsed, cancellationToken) =>
-            BenchRoles.GuardAsync([.. parsed.GetRequiredValue(program), .. parsed.UnmatchedTokens], cancellationToken));
+        guard.SetAction(
+            (parsed, cancellationToken) =>
+                BenchRoles.GuardAsync(
+                    [.. parsed.GetRequiredValue(program), .. parsed.UnmatchedTokens],
+                    cancellationToken
+                )
+        );
         command.Add(guard);
         return command;
     }
@@ -41,11 +46,13 @@ internal static class RoleCommand
     private static Command Role(string name)
     {
         var role = new Command(name);
-        role.SetAction(async (_, cancellationToken) =>
-        {
-            await BenchRoles.RunAsync(name, Explain, cancellationToken);
-            return ExitCode.Ok;
-        });
+        role.SetAction(
+            async (_, cancellationToken) =>
+            {
+                await BenchRoles.RunAsync(name, Explain, cancellationToken);
+                return ExitCode.Ok;
+            }
+        );
         return role;
     }
 

@@ -19,7 +19,13 @@ internal sealed class BrokerChecks(LightQClientOptions options)
 
     public async IAsyncEnumerable<Finding> RunAsync()
     {
-        foreach ((string name, int port) in new[] { ("broker's data port", options.DataPort), ("broker's control port", options.ControlPort) })
+        foreach (
+            (string name, int port) in new[]
+            {
+                ("broker's data port", options.DataPort),
+                ("broker's control port", options.ControlPort),
+            }
+        )
         {
             Finding reached = await ReachAsync(name, port);
             yield return reached;
@@ -46,13 +52,26 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         catch (Exception e) when (e is SocketException or OperationCanceledException)
         {
             string why = e is SocketException ? e.Message : $"no answer in {Patience.TotalSeconds:0} s";
-            return Finding.Failed(check, $"{where}: {why}", "Is the broker running, are these its ports, does its --bind reach beyond its machine, and does a firewall let it through?");
+            return Finding.Failed(
+                check,
+                $"{where}: {why}",
+                "Is the broker running, are these its ports, does its --bind reach beyond its machine, and does a "
+                    + "firewall let it through?"
+            );
         }
     }
 
-    private Finding? Plain() => options.Host is "localhost" || (IPAddress.TryParse(options.Host.Trim('[', ']'), out IPAddress? address) && IPAddress.IsLoopback(address))
-        ? null
-        : Finding.Warning("broker's certificate", options.Insecure ? "none: passwords and messages travel in the clear" : "none: messages travel in the clear", "Start the broker with a certificate and connect with ?tls=true.");
+    private Finding? Plain() =>
+        options.Host is "localhost"
+        || (IPAddress.TryParse(options.Host.Trim('[', ']'), out IPAddress? address) && IPAddress.IsLoopback(address))
+            ? null
+            : Finding.Warning(
+                "broker's certificate",
+                options.Insecure
+                    ? "none: passwords and messages travel in the clear"
+                    : "none: messages travel in the clear",
+                "Start the broker with a certificate and connect with ?tls=true."
+            );
 
     private async Task<Finding> CertificateAsync()
     {
@@ -76,48 +95,95 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             await stream.AuthenticateAsClientAsync(tls, late.Token);
             return ending ?? Finding.Failed(Check, "none was shown", "See docs/operate/tls.md.");
         }
-        catch (Exception e) when (e is AuthenticationException or LightQException or IOException or SocketException or OperationCanceledException)
+        catch (Exception e)
+            when (e
+                    is AuthenticationException
+                        or LightQException
+                        or IOException
+                        or SocketException
+                        or OperationCanceledException
+            )
         {
-            return ending is { Result: CheckResult.Failed } ? ending : Finding.Failed(Check, $"no handshake: {Failure.OneLine(e.Message)}", "Does the broker have TLS on this port, and is its authority in the file that ?ca= names? See docs/operate/tls.md.");
+            return ending is { Result: CheckResult.Failed }
+                ? ending
+                : Finding.Failed(
+                    Check,
+                    $"no handshake: {Failure.OneLine(e.Message)}",
+                    "Does the broker have TLS on this port, and is its authority in the file that ?ca= names? See "
+                        + "docs/operate/tls.md."
+                );
         }
     }
 
     private async IAsyncEnumerable<Finding> LogInAsync()
     {
         await using var client = new LightQClient(options);
-        yield return await TryAsync("broker's control plane", async token =>
-        {
-            CallerInfo caller = await client.Users.WhoAmIAsync(token);
-            return Finding.Ok("broker's control plane", $"logged in as {caller.User}{(caller.IsAdmin ? ", who may do everything" : "")}");
-        });
-        yield return await TryAsync("broker's data plane", async token =>
-        {
-            TimeSpan roundTrip = await client.PingAsync(token);
-            return Finding.Ok("broker's data plane", string.Create(CultureInfo.InvariantCulture, $"logged in, round trip {roundTrip.TotalMilliseconds:0.000} ms"));
-        });
-        yield return await TryAsync("broker's catalog", async token => (await client.Stats.GetBrokerAsync(token)).IsCatalogUnconfirmed
-            ? Finding.Warning("broker's catalog", "it was repaired and has lost changes: nobody but admin may log in", "Put users, rights, tokens and topics right, then lightq server confirm-catalog.")
-            : Finding.Ok("broker's catalog", "nothing to confirm"));
-        yield return await TryAsync("broker's topics", async token =>
-        {
-            int topics = 0;
-            List<TopicInfo> failing = [];
-            await foreach (TopicInfo topic in client.Topics.ListAsync(token))
+        yield return await TryAsync(
+            "broker's control plane",
+            async token =>
             {
-                topics++;
-                if (topic.Failure.Length != 0 || topic.Damage.Count != 0)
-                    failing.Add(topic);
+                CallerInfo caller = await client.Users.WhoAmIAsync(token);
+                return Finding.Ok(
+                    "broker's control plane",
+                    $"logged in as {caller.User}{(caller.IsAdmin ? ", who may do everything" : "")}"
+                );
             }
-            return Judge(topics, failing);
-        });
+        );
+        yield return await TryAsync(
+            "broker's data plane",
+            async token =>
+            {
+                TimeSpan roundTrip = await client.PingAsync(token);
+                return Finding.Ok(
+                    "broker's data plane",
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"logged in, round trip {roundTrip.TotalMilliseconds:0.000} ms"
+                    )
+                );
+            }
+        );
+        yield return await TryAsync(
+            "broker's catalog",
+            async token =>
+                (await client.Stats.GetBrokerAsync(token)).IsCatalogUnconfirmed
+                    ? Finding.Warning(
+                        "broker's catalog",
+                        "it was repaired and has lost changes: nobody but admin may log in",
+                        "Put users, rights, tokens and topics right, then lightq server confirm-catalog."
+                    )
+                    : Finding.Ok("broker's catalog", "nothing to confirm")
+        );
+        yield return await TryAsync(
+            "broker's topics",
+            async token =>
+            {
+                int topics = 0;
+                List<TopicInfo> failing = [];
+                await foreach (TopicInfo topic in client.Topics.ListAsync(token))
+                {
+                    topics++;
+                    if (topic.Failure.Length != 0 || topic.Damage.Count != 0)
+                        failing.Add(topic);
+                }
+                return Judge(topics, failing);
+            }
+        );
         yield return await TryAsync(RetentionChecks.Check, token => RetentionChecks.RunAsync(client, token));
-        yield return await TryAsync("broker's version", async token =>
-        {
-            string version = (await client.Stats.GetBrokerAsync(token)).Version;
-            return version == LightQServer.Version
-                ? Finding.Ok("broker's version", version)
-                : Finding.Warning("broker's version", $"{version}; this tool is {LightQServer.Version}", "Use the tool of the broker's version, or update the broker.");
-        });
+        yield return await TryAsync(
+            "broker's version",
+            async token =>
+            {
+                string version = (await client.Stats.GetBrokerAsync(token)).Version;
+                return version == LightQServer.Version
+                    ? Finding.Ok("broker's version", version)
+                    : Finding.Warning(
+                        "broker's version",
+                        $"{version}; this tool is {LightQServer.Version}",
+                        "Use the tool of the broker's version, or update the broker."
+                    );
+            }
+        );
     }
 
     private static Finding Judge(int topics, List<TopicInfo> failing)
@@ -127,7 +193,14 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             return Finding.Ok(Check, string.Create(CultureInfo.InvariantCulture, $"{topics}, all served as a whole"));
         TopicInfo first = failing[0];
         string what = first.Failure.Length != 0 ? Failure.OneLine(first.Failure) : "messages of it are damaged";
-        return Finding.Warning(Check, string.Create(CultureInfo.InvariantCulture, $"{failing.Count} of {topics} are not served as a whole; {first.Name}: {what}"), $"lightq topic show {first.Name} says more.");
+        return Finding.Warning(
+            Check,
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"{failing.Count} of {topics} are not served as a whole; {first.Name}: {what}"
+            ),
+            $"lightq topic show {first.Name} says more."
+        );
     }
 
     private static async Task<Finding> TryAsync(string check, Func<CancellationToken, Task<Finding>> look)
@@ -139,8 +212,15 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         }
         catch (Exception e) when (e is LightQException or OperationCanceledException)
         {
-            string why = e is LightQException && Failure.TryExplain(e, out Failure failure) ? failure.Message : $"no answer in {Patience.TotalSeconds:0} s";
-            return Finding.Failed(check, why, "See docs/operate/security.md for logins, and docs/operate/tls.md for certificates.");
+            string why =
+                e is LightQException && Failure.TryExplain(e, out Failure failure)
+                    ? failure.Message
+                    : $"no answer in {Patience.TotalSeconds:0} s";
+            return Finding.Failed(
+                check,
+                why,
+                "See docs/operate/security.md for logins, and docs/operate/tls.md for certificates."
+            );
         }
     }
 }

@@ -13,7 +13,9 @@ namespace LightQ.Cli.Doctor;
 /// <param name="output">What to write.</param>
 internal sealed class DoctorJob(LightQServerOptions? options, LightQClientOptions? broker, OutputFormat output)
 {
-    /// <returns>The exit code: <see cref="ExitCode.Failed"/> or <see cref="ExitCode.Warnings"/> if something came out like that.</returns>
+    /// <returns>
+    /// The exit code: <see cref="ExitCode.Failed"/> or <see cref="ExitCode.Warnings"/> if something came out like that.
+    /// </returns>
     public async Task<int> RunAsync()
     {
         List<Finding> findings = await FindAsync();
@@ -52,8 +54,18 @@ internal sealed class DoctorJob(LightQServerOptions? options, LightQClientOption
         Table table = CommandConsole.Table("check", "result", "found", "what to do");
         foreach (DoctorView.CheckView check in view.Checks)
         {
-            string color = check.Result switch { "ok" => "green", "warning" => "yellow", _ => "red" };
-            table.AddRow(Markup.Escape(check.Check), $"[{color}]{check.Result}[/]", Markup.Escape(check.Found), Markup.Escape(check.Fix ?? ""));
+            string color = check.Result switch
+            {
+                "ok" => "green",
+                "warning" => "yellow",
+                _ => "red",
+            };
+            table.AddRow(
+                Markup.Escape(check.Check),
+                $"[{color}]{check.Result}[/]",
+                Markup.Escape(check.Found),
+                Markup.Escape(check.Fix ?? "")
+            );
         }
         new CommandConsole().Tables.Write(table);
     }

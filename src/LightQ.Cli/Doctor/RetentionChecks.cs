@@ -6,7 +6,10 @@ using LightQ.Server.Diagnosis;
 
 namespace LightQ.Cli.Doctor;
 
-/// <summary>Whether the topics of a broker can fill its disk: those that keep messages for ever, and those that wait for a group that nobody uses.</summary>
+/// <summary>
+/// Whether the topics of a broker can fill its disk: those that keep messages for ever, and those that wait for a group
+/// that nobody uses.
+/// </summary>
 internal static class RetentionChecks
 {
     public const string Check = "broker's retention";
@@ -21,7 +24,8 @@ internal static class RetentionChecks
 
     public static async Task<Finding> RunAsync(LightQClient client, CancellationToken cancellationToken)
     {
-        List<TopicInfo> unlimited = [], settled = [];
+        List<TopicInfo> unlimited = [],
+            settled = [];
         await foreach (TopicInfo topic in client.Topics.ListAsync(cancellationToken))
         {
             TopicSpec spec = topic.Spec;
@@ -44,17 +48,21 @@ internal static class RetentionChecks
         return Finding.Ok(
             Check,
             $"topics that keep messages for ever: {unlimited.Count}, none of {Much >> 30} GiB or more; "
-            + $"until all groups have settled them: {settled.Count}");
+                + $"until all groups have settled them: {settled.Count}"
+        );
     }
 
     /// <summary>Those that hold most messages: each costs a call.</summary>
-    private static IEnumerable<TopicInfo> Largest(List<TopicInfo> topics) => topics.OrderByDescending(t => t.EndOffsets.Sum() - t.StartOffsets.Sum()).Take(MostLooks);
+    private static IEnumerable<TopicInfo> Largest(List<TopicInfo> topics) =>
+        topics.OrderByDescending(t => t.EndOffsets.Sum() - t.StartOffsets.Sum()).Take(MostLooks);
 
-    private static Finding Grown(TopicStats stats, int unlimited) => Finding.Warning(
-        Check,
-        $"{stats.Topic} keeps messages for ever and has grown to {Number(stats.StoredBytes >> 20)} MiB; "
-            + $"topics without a limit: {unlimited}",
-        $"lightq topic ensure {stats.Topic} --retention settled, --retention-bytes or --retention-age.");
+    private static Finding Grown(TopicStats stats, int unlimited) =>
+        Finding.Warning(
+            Check,
+            $"{stats.Topic} keeps messages for ever and has grown to {Number(stats.StoredBytes >> 20)} MiB; "
+                + $"topics without a limit: {unlimited}",
+            $"lightq topic ensure {stats.Topic} --retention settled, --retention-bytes or --retention-age."
+        );
 
     private static string Number(double value) => value.ToString("N0", CultureInfo.InvariantCulture);
 
@@ -63,7 +71,10 @@ internal static class RetentionChecks
     /// too early to tell.
     /// </summary>
     private static async Task<Finding?> FindHolderAsync(
-        LightQClient client, TopicInfo topic, CancellationToken cancelled)
+        LightQClient client,
+        TopicInfo topic,
+        CancellationToken cancelled
+    )
     {
         TopicStats stats = await client.Stats.GetTopicAsync(topic.Name, cancelled);
         if (stats.RetentionMessages == 0)
@@ -77,7 +88,8 @@ internal static class RetentionChecks
                 : Finding.Warning(
                     Check,
                     $"{kept}, as it has no group yet",
-                    "Its messages go when all its groups have settled them: see docs/use/groups.md.");
+                    "Its messages go when all its groups have settled them: see docs/use/groups.md."
+                );
         }
         GroupInfo group = await client.Groups.GetAsync(topic.Name, name, cancelled);
         if (group.Lag == 0)
@@ -85,13 +97,15 @@ internal static class RetentionChecks
             return Finding.Warning(
                 Check,
                 $"{kept} for dead letters of the group {name}",
-                $"lightq group redrive {topic.Name} {name}, or truncate the dead-letter topic.");
+                $"lightq group redrive {topic.Name} {name}, or truncate the dead-letter topic."
+            );
         }
         if (group.MembersCount != 0 || group.OldestUnsettledAge is not { } age || age < Abandoned)
             return null;
         return Finding.Warning(
             Check,
             $"{kept} for the group {name}, which nobody uses; the oldest has waited for {Number(age.Days)} days",
-            $"Start its consumers; if it is no longer needed, lightq group delete {topic.Name} {name}.");
+            $"Start its consumers; if it is no longer needed, lightq group delete {topic.Name} {name}."
+        );
     }
 }

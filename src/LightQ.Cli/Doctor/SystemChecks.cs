@@ -14,7 +14,8 @@ internal sealed class SystemChecks(string root = "/")
     private const long LeastMemory = 512L << 20;
     private const int FewestDescriptors = 1024;
     private static readonly DateTime Earliest = new(2025, 1, 1, 0, 0, 0, DateTimeKind.Utc);
-    private static readonly TimeSpan ClockLook = TimeSpan.FromMilliseconds(200), ClockJump = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan ClockLook = TimeSpan.FromMilliseconds(200),
+        ClockJump = TimeSpan.FromMilliseconds(50);
     private static readonly string[] SlowClocks = ["hpet", "acpi_pm", "jiffies", "pit"];
 
     public IEnumerable<Finding> Run(int maxConnections)
@@ -39,9 +40,18 @@ internal sealed class SystemChecks(string root = "/")
     public static Finding Descriptors(int limit, int maxConnections)
     {
         const string Check = "descriptor limit";
-        string found = string.Create(CultureInfo.InvariantCulture, $"{limit:N0}, of which files may take half; DataPlane:MaxConnections is {maxConnections:N0}");
-        string fix = string.Create(CultureInfo.InvariantCulture, $"Allow {2L * maxConnections:N0} or more: LimitNOFILE= in the systemd unit, --ulimit nofile= in a container, or /etc/security/limits.conf.");
-        return limit < FewestDescriptors ? Finding.Failed(Check, found, fix) : limit / 2 < maxConnections ? Finding.Warning(Check, found, fix) : Finding.Ok(Check, found);
+        string found = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{limit:N0}, of which files may take half; DataPlane:MaxConnections is {maxConnections:N0}"
+        );
+        string fix = string.Create(
+            CultureInfo.InvariantCulture,
+            $"Allow {2L * maxConnections:N0} or more: LimitNOFILE= in the systemd unit, --ulimit nofile= in a "
+                + $"container, or /etc/security/limits.conf."
+        );
+        return limit < FewestDescriptors ? Finding.Failed(Check, found, fix)
+            : limit / 2 < maxConnections ? Finding.Warning(Check, found, fix)
+            : Finding.Ok(Check, found);
     }
 
     public static Finding Memory(long available)
@@ -49,7 +59,12 @@ internal sealed class SystemChecks(string root = "/")
         const string Check = "memory";
         string found = SizeText.Short(available) + " for this process, limits of a container included";
         return available < LeastMemory
-            ? Finding.Warning(Check, found, "Give the machine or container 512 MiB or more, or keep topics few and their rings small (lightq topic create NAME --ring 1MiB).")
+            ? Finding.Warning(
+                Check,
+                found,
+                "Give the machine or container 512 MiB or more, or keep topics few and their rings small (lightq "
+                    + "topic create NAME --ring 1MiB)."
+            )
             : Finding.Ok(Check, found);
     }
 
@@ -57,7 +72,12 @@ internal sealed class SystemChecks(string root = "/")
     {
         const string Check = "garbage collector";
         return isServer
-            ? Finding.Warning(Check, "server mode: a heap and a thread for each processor", "Unset DOTNET_gcServer: the broker allocates next to nothing per message, and server mode only takes memory.")
+            ? Finding.Warning(
+                Check,
+                "server mode: a heap and a thread for each processor",
+                "Unset DOTNET_gcServer: the broker allocates next to nothing per message, and server mode only takes "
+                    + "memory."
+            )
             : Finding.Ok(Check, "workstation mode, as it should be");
     }
 
@@ -66,31 +86,58 @@ internal sealed class SystemChecks(string root = "/")
         const string Check = "processors";
         string? quota = Read("sys/fs/cgroup/cpu.max");
         string[] parts = quota?.Split(' ') ?? [];
-        double allowed = parts.Length == 2 && long.TryParse(parts[0], NumberStyles.None, CultureInfo.InvariantCulture, out long runtime)
-            && long.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out long period) && period > 0
-            ? (double)runtime / period : count;
-        string found = string.Create(CultureInfo.InvariantCulture, $"{count} in use{(allowed < count ? $", a quota of {allowed:0.##}" : "")}");
+        double allowed =
+            parts.Length == 2
+            && long.TryParse(parts[0], NumberStyles.None, CultureInfo.InvariantCulture, out long runtime)
+            && long.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out long period)
+            && period > 0
+                ? (double)runtime / period
+                : count;
+        string found = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{count} in use{(allowed < count ? $", a quota of {allowed:0.##}" : "")}"
+        );
         return allowed < 1
-            ? Finding.Warning(Check, found, "Raise the CPU quota to one processor or more: below it, the kernel stops the whole broker for parts of every period, which is seen as latency.")
+            ? Finding.Warning(
+                Check,
+                found,
+                "Raise the CPU quota to one processor or more: below it, the kernel stops the whole broker for parts "
+                    + "of every period, which is seen as latency."
+            )
             : Finding.Ok(Check, found);
     }
 
-    public Finding? Overcommit() => Read("proc/sys/vm/overcommit_memory") switch
-    {
-        null => null,
-        "2" => Finding.Warning("overcommit", "strict (vm.overcommit_memory = 2)", "Rings and mappings are reserved before they are used: set vm.overcommit_memory = 0, or raise vm.overcommit_ratio."),
-        { } mode => Finding.Ok("overcommit", $"vm.overcommit_memory = {mode}"),
-    };
+    public Finding? Overcommit() =>
+        Read("proc/sys/vm/overcommit_memory") switch
+        {
+            null => null,
+            "2" => Finding.Warning(
+                "overcommit",
+                "strict (vm.overcommit_memory = 2)",
+                "Rings and mappings are reserved before they are used: set vm.overcommit_memory = 0, or raise "
+                    + "vm.overcommit_ratio."
+            ),
+            { } mode => Finding.Ok("overcommit", $"vm.overcommit_memory = {mode}"),
+        };
 
     public Finding? Swap()
     {
-        long total = MemoryFigure("SwapTotal"), free = MemoryFigure("SwapFree");
+        long total = MemoryFigure("SwapTotal"),
+            free = MemoryFigure("SwapFree");
         if (total < 0 || free < 0)
             return null;
         string swappiness = Read("proc/sys/vm/swappiness") ?? "?";
-        string found = total == 0 ? "none" : $"{SizeText.Short(total - free)} of {SizeText.Short(total)} in use, vm.swappiness = {swappiness}";
+        string found =
+            total == 0
+                ? "none"
+                : $"{SizeText.Short(total - free)} of {SizeText.Short(total)} in use, vm.swappiness = {swappiness}";
         return total - free > total / 10
-            ? Finding.Warning("swap", found, "The machine swaps: a ring that is read back from the disk is slower than a journal. Add memory, or set vm.swappiness = 1.")
+            ? Finding.Warning(
+                "swap",
+                found,
+                "The machine swaps: a ring that is read back from the disk is slower than a journal. Add memory, or "
+                    + "set vm.swappiness = 1."
+            )
             : Finding.Ok("swap", found);
     }
 
@@ -101,7 +148,12 @@ internal sealed class SystemChecks(string root = "/")
             return null;
         string mode = modes.Split('[', ']') is [_, { } chosen, ..] ? chosen : modes;
         return mode == "always"
-            ? Finding.Warning("huge pages", "always", "Quiet topics take more memory than they use: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled.")
+            ? Finding.Warning(
+                "huge pages",
+                "always",
+                "Quiet topics take more memory than they use: echo madvise > "
+                    + "/sys/kernel/mm/transparent_hugepage/enabled."
+            )
             : Finding.Ok("huge pages", mode);
     }
 
@@ -113,7 +165,12 @@ internal sealed class SystemChecks(string root = "/")
         string number = string.Concat(release.TakeWhile(c => char.IsAsciiDigit(c) || c == '.')).Trim('.');
         bool isOld = Version.TryParse(number, out Version? version) && version < new Version(5, 14);
         return isOld
-            ? Finding.Warning("kernel", release, "Linux 5.14 or later fills mappings ahead (MADV_POPULATE_READ); before it, first reads of a segment wait for the disk.")
+            ? Finding.Warning(
+                "kernel",
+                release,
+                "Linux 5.14 or later fills mappings ahead (MADV_POPULATE_READ); before it, first reads of a segment "
+                    + "wait for the disk."
+            )
             : Finding.Ok("kernel", release);
     }
 
@@ -125,7 +182,12 @@ internal sealed class SystemChecks(string root = "/")
         if (source is null)
             return Finding.Ok(Check, $"resolution {resolution}");
         return SlowClocks.Contains(source)
-            ? Finding.Warning(Check, $"{source}: every look at the clock is a slow system call", "Have the kernel use tsc or the hypervisor's clock: see /sys/devices/system/clocksource/clocksource0/available_clocksource.")
+            ? Finding.Warning(
+                Check,
+                $"{source}: every look at the clock is a slow system call",
+                "Have the kernel use tsc or the hypervisor's clock: see "
+                    + "/sys/devices/system/clocksource/clocksource0/available_clocksource."
+            )
             : Finding.Ok(Check, $"{source}, resolution {resolution}");
     }
 
@@ -141,21 +203,48 @@ internal sealed class SystemChecks(string root = "/")
     public static Finding JudgeClock(string check, DateTime now, TimeSpan jump, bool? isSynchronized)
     {
         string time = now.ToString("u", CultureInfo.InvariantCulture);
-        const string Sync = "Have chrony, systemd-timesyncd or another NTP client keep it: retention, delays and tokens go by this clock.";
+        const string Sync =
+            "Have chrony, systemd-timesyncd or another NTP client keep it: retention, delays and tokens go by this "
+            + "clock.";
         if (now < Earliest)
             return Finding.Failed(check, $"{time}, which cannot be", Sync);
         if (jump.Duration() > ClockJump)
-            return Finding.Warning(check, string.Create(CultureInfo.InvariantCulture, $"{time}; it was set by {jump.TotalMilliseconds:0} ms while it was looked at"), Sync);
-        return isSynchronized == false ? Finding.Warning(check, $"{time}; nobody keeps it in step", Sync) : Finding.Ok(check, isSynchronized == true ? $"{time}, kept in step" : time);
+        {
+            return Finding.Warning(
+                check,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{time}; it was set by {jump.TotalMilliseconds:0} ms while it was looked at"
+                ),
+                Sync
+            );
+        }
+
+        return isSynchronized == false
+            ? Finding.Warning(check, $"{time}; nobody keeps it in step", Sync)
+            : Finding.Ok(check, isSynchronized == true ? $"{time}, kept in step" : time);
     }
 
     private long MemoryFigure(string name)
     {
-        string? line = Read("proc/meminfo")?.Split('\n').FirstOrDefault(l => l.StartsWith(name + ":", StringComparison.Ordinal));
-        return line is not null && long.TryParse(line[(name.Length + 1)..].Replace("kB", "", StringComparison.Ordinal).Trim(), NumberStyles.None, CultureInfo.InvariantCulture, out long kilobytes) ? kilobytes << 10 : -1;
+        string? line = Read("proc/meminfo")
+            ?.Split('\n')
+            .FirstOrDefault(l => l.StartsWith(name + ":", StringComparison.Ordinal));
+        return
+            line is not null
+            && long.TryParse(
+                line[(name.Length + 1)..].Replace("kB", "", StringComparison.Ordinal).Trim(),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out long kilobytes
+            )
+            ? kilobytes << 10
+            : -1;
     }
 
-    /// <summary>The text of one of the kernel's files; null where there is none, or this user may not read it.</summary>
+    /// <summary>
+    /// The text of one of the kernel's files; null where there is none, or this user may not read it.
+    /// </summary>
     private string? Read(string path)
     {
         try

@@ -12,33 +12,56 @@ namespace LightQ.Cli.Groups;
 /// <summary><c>lightq group</c>: looks into consumer groups, and moves, pauses and deletes them.</summary>
 internal static class GroupCommand
 {
-    public static Command Create() => new ExampleCommand(
-        "group",
-        "Look into consumer groups; move, pause and delete them.",
-        "lightq group list",
-        "lightq group explain orders billing",
-        "lightq group reset orders billing --to earliest")
-    {
-        List(),
-        Show(),
-        Explain(),
-        Reset(),
-        Act("pause", "Stop a group's deliveries; its members stay, and can settle what they hold.", "Paused", static (groups, topic, group, cancel) => groups.PauseAsync(topic, group, cancel)),
-        Act("resume", "Resume a group's deliveries.", "Resumed", static (groups, topic, group, cancel) => groups.ResumeAsync(topic, group, cancel)),
-        Act("delete", "Forget a group and its position; refused while it has members.", "Deleted", static (groups, topic, group, cancel) => groups.DeleteAsync(topic, group, cancel), isFinal: true),
-        Redrive(),
-    };
+    public static Command Create() =>
+        new ExampleCommand(
+            "group",
+            "Look into consumer groups; move, pause and delete them.",
+            "lightq group list",
+            "lightq group explain orders billing",
+            "lightq group reset orders billing --to earliest"
+        )
+        {
+            List(),
+            Show(),
+            Explain(),
+            Reset(),
+            Act(
+                "pause",
+                "Stop a group's deliveries; its members stay, and can settle what they hold.",
+                "Paused",
+                static (groups, topic, group, cancel) => groups.PauseAsync(topic, group, cancel)
+            ),
+            Act(
+                "resume",
+                "Resume a group's deliveries.",
+                "Resumed",
+                static (groups, topic, group, cancel) => groups.ResumeAsync(topic, group, cancel)
+            ),
+            Act(
+                "delete",
+                "Forget a group and its position; refused while it has members.",
+                "Deleted",
+                static (groups, topic, group, cancel) => groups.DeleteAsync(topic, group, cancel),
+                isFinal: true
+            ),
+            Redrive(),
+        };
 
     private static Argument<string> Group() => new("GROUP") { Description = "The group's name." };
 
     private static BrokerCommand List()
     {
-        Argument<string?> topic = new("TOPIC") { Description = "Only this topic's groups.", Arity = ArgumentArity.ZeroOrOne };
+        Argument<string?> topic = new("TOPIC")
+        {
+            Description = "Only this topic's groups.",
+            Arity = ArgumentArity.ZeroOrOne,
+        };
         var command = new BrokerCommand(
             "list",
             "List the groups of a topic, or of all.",
             "lightq group list",
-            "lightq group list orders --output json")
+            "lightq group list orders --output json"
+        )
         {
             topic,
         };
@@ -57,13 +80,19 @@ internal static class GroupCommand
         var command = new BrokerCommand(
             "show",
             "Show where a group stands on each partition, and which clients its members are.",
-            "lightq group show orders billing")
+            "lightq group show orders billing"
+        )
         {
-            topic, group,
+            topic,
+            group,
         };
         command.Run(async call =>
         {
-            GroupInfo info = await call.Client.Groups.GetAsync(call.Required(topic), call.Required(group), call.Cancellation);
+            GroupInfo info = await call.Client.Groups.GetAsync(
+                call.Required(topic),
+                call.Required(group),
+                call.Cancellation
+            );
             call.Answer(GroupView.From(info), GroupsJson.Default.GroupView, Write);
         });
         return command;
@@ -75,19 +104,26 @@ internal static class GroupCommand
         Argument<string> group = Group();
         var command = new BrokerCommand(
             "explain",
-            "Say why a group, or a member of it, gets nothing: no credit, as many in flight as it may have, paused, locked or delayed until a time, another member's partition, a failed topic.",
+            "Say why a group, or a member of it, gets nothing: no credit, as many in flight as it may have, paused, "
+                + "locked or delayed until a time, another member's partition, a failed topic.",
             "lightq group explain orders billing",
-            "lightq group explain orders billing --output json")
+            "lightq group explain orders billing --output json"
+        )
         {
-            topic, group,
+            topic,
+            group,
         };
         command.Run(async call =>
         {
-            IReadOnlyList<GroupReason> reasons =
-                await call.Client.Groups.ExplainAsync(call.Required(topic), call.Required(group), call.Cancellation);
-            string text = reasons.Count == 0
-                ? "Nothing keeps the group from getting what there is."
-                : string.Join(Environment.NewLine, reasons.Select(r => $"partition {r.Partition}: {r.Text}"));
+            IReadOnlyList<GroupReason> reasons = await call.Client.Groups.ExplainAsync(
+                call.Required(topic),
+                call.Required(group),
+                call.Cancellation
+            );
+            string text =
+                reasons.Count == 0
+                    ? "Nothing keeps the group from getting what there is."
+                    : string.Join(Environment.NewLine, reasons.Select(r => $"partition {r.Partition}: {r.Text}"));
             call.Answer([.. reasons.Select(GroupReasonView.From)], GroupsJson.Default.GroupReasonViewArray, text);
         });
         return command;
@@ -105,28 +141,45 @@ internal static class GroupCommand
             CustomParser = result =>
             {
                 string text = result.Tokens[0].Value;
-                bool ok = StartText.TryParse(text, DateTimeOffset.UtcNow, out StartPosition start) && start != StartPosition.Committed;
-                return ValueOptions.Parsed(result, ok, start, $"'{text}' is neither earliest, latest, an offset, a time nor an age.");
+                bool ok =
+                    StartText.TryParse(text, DateTimeOffset.UtcNow, out StartPosition start)
+                    && start != StartPosition.Committed;
+                return ValueOptions.Parsed(
+                    result,
+                    ok,
+                    start,
+                    $"'{text}' is neither earliest, latest, an offset, a time nor an age."
+                );
             },
         };
         var command = new BrokerCommand(
             "reset",
-            "Start a group again elsewhere, on all partitions or on NAME/3 alone. What its members hold is theirs no more.",
+            "Start a group again elsewhere, on all partitions or on NAME/3 alone. What its members hold is theirs no "
+                + "more.",
             "lightq group reset orders billing --to earliest",
-            "lightq group reset orders billing --to 15m")
+            "lightq group reset orders billing --to 15m"
+        )
         {
-            topic, group, to,
+            topic,
+            group,
+            to,
         };
         command.Run(async call =>
         {
             TopicAddress address = call.Required(topic);
             string name = call.Required(group);
             IReadOnlyList<long> offsets = await call.Client.Groups.ResetAsync(
-                address.Topic, name, call.Get(to)!.Value, address.Partition, call.Cancellation);
+                address.Topic,
+                name,
+                call.Get(to)!.Value,
+                address.Partition,
+                call.Cancellation
+            );
             call.Answer(
                 new GroupResetView(address.Topic, name, offsets),
                 GroupsJson.Default.GroupResetView,
-                $"{name} now stands at {string.Join(", ", offsets)} of {address.Topic}.");
+                $"{name} now stands at {string.Join(", ", offsets)} of {address.Topic}."
+            );
         });
         return command;
     }
@@ -137,19 +190,27 @@ internal static class GroupCommand
         Argument<string> group = Group();
         var command = new BrokerCommand(
             "redrive",
-            "Make what a group gave up available to it again, each dead letter once, as far as the topic still holds it.",
-            "lightq group redrive orders billing")
+            "Make what a group gave up available to it again, each dead letter once, as far as the topic still holds "
+                + "it.",
+            "lightq group redrive orders billing"
+        )
         {
-            topic, group,
+            topic,
+            group,
         };
         command.Run(async call =>
         {
-            RedriveResult result =
-                await call.Client.Groups.RedriveAsync(call.Required(topic), call.Required(group), call.Cancellation);
+            RedriveResult result = await call.Client.Groups.RedriveAsync(
+                call.Required(topic),
+                call.Required(group),
+                call.Cancellation
+            );
             call.Answer(
                 result,
                 GroupsJson.Default.RedriveResult,
-                $"{Number(result.Redriven)} messages come again; {Number(result.Skipped)} are gone from the topic, or were never given up for good.");
+                $"{Number(result.Redriven)} messages come again; {Number(result.Skipped)} are gone from the topic, or "
+                    + $"were never given up for good."
+            );
         });
         return command;
     }
@@ -159,7 +220,8 @@ internal static class GroupCommand
         string description,
         string done,
         Func<GroupsClient, string, string, CancellationToken, Task> act,
-        bool isFinal = false)
+        bool isFinal = false
+    )
     {
         Argument<string> topic = CommonOptions.Topic();
         Argument<string> group = Group();
@@ -171,7 +233,10 @@ internal static class GroupCommand
             if (isFinal && !call.Get(yes))
             {
                 GroupInfo known = await call.Client.Groups.GetAsync(change.Topic, change.Group, call.Cancellation);
-                Confirmation.Demand($"forget the group {known.Group} of {known.Topic} and its position, {Plural.Of(known.Lag, "message")} behind the end");
+                Confirmation.Demand(
+                    $"forget the group {known.Group} of {known.Topic} and its position, "
+                        + $"{Plural.Of(known.Lag, "message")} behind the end"
+                );
             }
             await act(call.Client.Groups, change.Topic, change.Group, call.Cancellation);
             call.Answer(change, GroupsJson.Default.GroupChangeView, $"{done} {change.Group} of {change.Topic}.");
@@ -187,8 +252,14 @@ internal static class GroupCommand
         foreach (GroupView group in groups)
         {
             table.AddRow(
-                Markup.Escape(group.Topic), Markup.Escape(group.Group), group.SettledBy,
-                Number(group.Clients), Number(group.Lag), AgeOf(group), group.Paused ? "paused" : "running");
+                Markup.Escape(group.Topic),
+                Markup.Escape(group.Group),
+                group.SettledBy,
+                Number(group.Clients),
+                Number(group.Lag),
+                AgeOf(group),
+                group.Paused ? "paused" : "running"
+            );
         }
         return table;
     }
@@ -199,29 +270,63 @@ internal static class GroupCommand
         string age = AgeOf(view) is "-" ? "" : $", the oldest message has waited for {AgeOf(view)}";
         Console.Out.WriteLine(
             $"{view.Group} of {view.Topic}, settled by {view.SettledBy}, {state}, {Plural.Of(view.Clients, "client")}, "
-            + $"lag {Number(view.Lag)}{age}");
-        Console.Out.WriteLine($"since the broker started: {Number(view.Delivered)} delivered, {Number(view.Redelivered)} of them again, {Number(view.DeadLettered)} to the dead-letter topic");
+                + $"lag {Number(view.Lag)}{age}"
+        );
+        Console.Out.WriteLine(
+            $"since the broker started: {Number(view.Delivered)} delivered, {Number(view.Redelivered)} of them again, "
+                + $"{Number(view.DeadLettered)} to the dead-letter topic"
+        );
         WritePartitions(view);
         if (view.Connections is not { Count: > 0 } clients)
             return;
-        Table table = CommandConsole.Table("connection", "client", "address", "subscriptions", "partitions", "in flight");
+        Table table = CommandConsole.Table(
+            "connection",
+            "client",
+            "address",
+            "subscriptions",
+            "partitions",
+            "in flight"
+        );
         foreach (GroupClientInfo client in clients)
         {
             table.AddRow(
-                Id(client.ConnectionId), Markup.Escape(client.ClientName), Markup.Escape(client.RemoteAddress), Number(client.MembersCount),
-                string.Join(", ", client.Partitions.Select(p => Id(p))), Number(client.InFlight));
+                Id(client.ConnectionId),
+                Markup.Escape(client.ClientName),
+                Markup.Escape(client.RemoteAddress),
+                Number(client.MembersCount),
+                string.Join(", ", client.Partitions.Select(p => Id(p))),
+                Number(client.InFlight)
+            );
         }
         new CommandConsole().Tables.Write(table);
     }
 
     private static void WritePartitions(GroupView view)
     {
-        Table table = CommandConsole.Table("partition", "committed", "next", "end", "in flight", "again now", "again later", "dead letters", "connections");
+        Table table = CommandConsole.Table(
+            "partition",
+            "committed",
+            "next",
+            "end",
+            "in flight",
+            "again now",
+            "again later",
+            "dead letters",
+            "connections"
+        );
         foreach (GroupPartitionInfo partition in view.Partitions ?? [])
         {
             table.AddRow(
-                Number(partition.Partition), Number(partition.CommittedOffset), Number(partition.NextOffset), Number(partition.EndOffset), Number(partition.InFlight),
-                Number(partition.RedeliveriesReady), Number(partition.RedeliveriesDelayed), Number(partition.DeadLettersWaiting), MembersOf(partition));
+                Number(partition.Partition),
+                Number(partition.CommittedOffset),
+                Number(partition.NextOffset),
+                Number(partition.EndOffset),
+                Number(partition.InFlight),
+                Number(partition.RedeliveriesReady),
+                Number(partition.RedeliveriesDelayed),
+                Number(partition.DeadLettersWaiting),
+                MembersOf(partition)
+            );
         }
         new CommandConsole().Tables.Write(table);
     }
@@ -230,12 +335,13 @@ internal static class GroupCommand
         string.Join(", ", partition.Members.Select(m => $"{m.ConnectionId}{(m.IsAssigned ? "" : " (waits)")}"));
 
     /// <summary>How long the oldest message has waited, in whole seconds begun; "-" where none waits.</summary>
-    private static string AgeOf(GroupView group) => group.OldestUnsettledSeconds switch
-    {
-        null => "an unknown time",
-        0 => "-",
-        { } seconds => DurationText.Format(TimeSpan.FromSeconds(Math.Ceiling(seconds))),
-    };
+    private static string AgeOf(GroupView group) =>
+        group.OldestUnsettledSeconds switch
+        {
+            null => "an unknown time",
+            0 => "-",
+            { } seconds => DurationText.Format(TimeSpan.FromSeconds(Math.Ceiling(seconds))),
+        };
 
     private static string Id(long value) => value.ToString(CultureInfo.InvariantCulture);
 

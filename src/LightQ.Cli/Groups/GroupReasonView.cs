@@ -7,5 +7,11 @@ namespace LightQ.Cli.Groups;
 internal sealed record GroupReasonView(string Hold, int Partition, long? Connection, DateTimeOffset? Until, string Text)
 {
     public static GroupReasonView From(GroupReason reason) =>
-        new(JsonNamingPolicy.SnakeCaseLower.ConvertName(reason.Hold.ToString()), reason.Partition, reason.ConnectionId, reason.Until, reason.Text);
+        new(
+            JsonNamingPolicy.SnakeCaseLower.ConvertName(reason.Hold.ToString()),
+            reason.Partition,
+            reason.ConnectionId,
+            reason.Until,
+            reason.Text
+        );
 }

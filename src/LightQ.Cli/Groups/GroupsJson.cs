@@ -7,7 +7,8 @@ namespace LightQ.Cli.Groups;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(GroupView))]
 [JsonSerializable(typeof(GroupView[]))]
 [JsonSerializable(typeof(GroupReasonView[]))]

@@ -12,13 +12,19 @@ using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;
 
-/// <summary>Writes what lies in the segments: a line a batch, and a line a record if wanted. With JSON, each line is an object.</summary>
+/// <summary>
+/// Writes what lies in the segments: a line a batch, and a line a record if wanted. With JSON, each line is an object.
+/// </summary>
 internal sealed class DumpJob : IDisposable
 {
     /// <summary>The most of a key, header or body that is shown.</summary>
     private const int ShownBytes = 256;
 
-    private static readonly JsonWriterOptions Relaxed = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+    private static readonly JsonWriterOptions Relaxed = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        SkipValidation = true,
+    };
 
     private readonly string _path;
     private readonly bool _isJson;
@@ -63,7 +69,8 @@ internal sealed class DumpJob : IDisposable
                 {
                     if (hole.LastOffset >= _from && hole.FirstOffset <= _to)
                         WriteHole(partition, hole);
-                });
+                }
+            );
             isDamaged |= report.IsDamaged;
         }
         _output.Flush();
@@ -80,13 +87,24 @@ internal sealed class DumpJob : IDisposable
     private void WriteBatch(JournalPartition partition, string file, long position, BatchView batch, bool isValid)
     {
         if (_isJson)
+        {
             WriteJson(partition, file, position, batch, isValid);
+        }
         else
         {
-            string producer = batch.ProducerId == 0 ? "" : $" producer {batch.ProducerId}/{batch.ProducerEpoch} sequence {batch.BaseSequence}";
-            WriteText(string.Create(
-                CultureInfo.InvariantCulture,
-                $"{batch.BaseOffset,12} {batch.Kind.ToString().ToLowerInvariant()} {batch.OffsetSpan} offsets {batch.Length} bytes at {file}:{position} appended {Time(batch.AppendTime)} epoch {batch.LeaderEpoch}{producer}{Features(batch)} crc {batch.HeaderCrc:x8}/{batch.PayloadCrc:x8} {(isValid ? "ok" : "BAD")}"));
+            string producer =
+                batch.ProducerId == 0
+                    ? ""
+                    : $" producer {batch.ProducerId}/{batch.ProducerEpoch} sequence {batch.BaseSequence}";
+            WriteText(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{batch.BaseOffset, 12} {batch.Kind.ToString().ToLowerInvariant()} {batch.OffsetSpan} offsets "
+                        + $"{batch.Length} bytes at {file}:{position} appended {Time(batch.AppendTime)} epoch "
+                        + $"{batch.LeaderEpoch}{producer}{Features(batch)} crc "
+                        + $"{batch.HeaderCrc:x8}/{batch.PayloadCrc:x8} {(isValid ? "ok" : "BAD")}"
+                )
+            );
         }
         if (!_records || !isValid || batch.Kind != BatchKind.Data)
             return;
@@ -114,7 +132,9 @@ internal sealed class DumpJob : IDisposable
     {
         if (!_isJson)
         {
-            WriteText(string.Create(CultureInfo.InvariantCulture, $"{batch.BaseOffset,16} (records that do not inflate)"));
+            WriteText(
+                string.Create(CultureInfo.InvariantCulture, $"{batch.BaseOffset, 16} (records that do not inflate)")
+            );
             return;
         }
         _json.WriteStartObject();
@@ -127,7 +147,13 @@ internal sealed class DumpJob : IDisposable
     {
         if (!_isJson)
         {
-            WriteText(string.Create(CultureInfo.InvariantCulture, $"{hole.FirstOffset,12} DAMAGED to {hole.LastOffset}: {hole.Bytes} bytes of {hole.File} hold no valid batch"));
+            WriteText(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{hole.FirstOffset, 12} DAMAGED to {hole.LastOffset}: {hole.Bytes} bytes of {hole.File} hold no "
+                        + $"valid batch"
+                )
+            );
             return;
         }
         _json.WriteStartObject();
@@ -230,7 +256,13 @@ internal sealed class DumpJob : IDisposable
         if (batch.ExpiresAt != long.MaxValue)
             text.Append(" expires ").Append(Time(batch.ExpiresAt));
         if (batch.OriginOffset >= 0)
-            text.Append(CultureInfo.InvariantCulture, $" {(batch.DueAt != 0 ? "copy" : "delivery")} of {batch.OriginOffset}");
+        {
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $" {(batch.DueAt != 0 ? "copy" : "delivery")} of {batch.OriginOffset}"
+            );
+        }
+
         return text.ToString();
     }
 
@@ -239,7 +271,7 @@ internal sealed class DumpJob : IDisposable
     private static string RecordText(in RecordView record)
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"{record.Offset,16}");
+        text.Append(CultureInfo.InvariantCulture, $"{record.Offset, 16}");
         if (record.HasKey)
             text.Append(" key ").Append(Text(record.Key));
         foreach (HeaderView header in record.Headers)
@@ -250,7 +282,8 @@ internal sealed class DumpJob : IDisposable
     private static string Text(ReadOnlySpan<byte> value)
     {
         ReadOnlySpan<byte> shown = Shown(value);
-        string rest = shown.Length < value.Length ? string.Create(CultureInfo.InvariantCulture, $"… ({value.Length} bytes)") : "";
+        string rest =
+            shown.Length < value.Length ? string.Create(CultureInfo.InvariantCulture, $"… ({value.Length} bytes)") : "";
         bool isText = Utf8.IsValid(shown) && !shown.ContainsAnyInRange((byte)0, (byte)31);
         return (isText ? Encoding.UTF8.GetString(shown) : "0x" + Convert.ToHexStringLower(shown)) + rest;
     }
@@ -268,10 +301,15 @@ internal sealed class DumpJob : IDisposable
     }
 
     private static string NameOf(in HeaderView header) =>
-        header.WellKnownId == 0 ? Encoding.UTF8.GetString(header.Name) : WellKnownHeader.NameOf(header.WellKnownId) ?? $"#{header.WellKnownId}";
+        header.WellKnownId == 0
+            ? Encoding.UTF8.GetString(header.Name)
+            : WellKnownHeader.NameOf(header.WellKnownId) ?? $"#{header.WellKnownId}";
 
     /// <summary>A time; the number itself when it lies beyond what a calendar has: a producer may write any.</summary>
-    private static string Time(long microseconds) => microseconds >= 0 && microseconds <= UnixMicroseconds.From(DateTimeOffset.MaxValue)
-        ? UnixMicroseconds.ToTime(microseconds).ToString("yyyy-MM-dd'T'HH:mm:ss.ffffff'Z'", CultureInfo.InvariantCulture)
-        : string.Create(CultureInfo.InvariantCulture, $"{microseconds}us");
+    private static string Time(long microseconds) =>
+        microseconds >= 0 && microseconds <= UnixMicroseconds.From(DateTimeOffset.MaxValue)
+            ? UnixMicroseconds
+                .ToTime(microseconds)
+                .ToString("yyyy-MM-dd'T'HH:mm:ss.ffffff'Z'", CultureInfo.InvariantCulture)
+            : string.Create(CultureInfo.InvariantCulture, $"{microseconds}us");
 }

@@ -8,7 +8,10 @@ using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;
 
-/// <summary>What a path names: a data directory, its catalog or groups, a topic's directory in it, or one partition's; held against a broker while it is looked at.</summary>
+/// <summary>
+/// What a path names: a data directory, its catalog or groups, a topic's directory in it, or one partition's; held
+/// against a broker while it is looked at.
+/// </summary>
 internal sealed class JournalTarget : IDisposable
 {
     private const string Catalog = "catalog";
@@ -25,9 +28,16 @@ internal sealed class JournalTarget : IDisposable
         if (root is not null && Directory.Exists(System.IO.Path.Combine(root, Catalog)))
             KnownTopics = CatalogReader.ReadDurableTopics(System.IO.Path.Combine(root, Catalog), out _);
         IsCatalogGone = root == path && CatalogReader.IsGone(path);
-        string[] records = root is null ? [] : [.. new[] { Catalog, Groups }.Select(n => System.IO.Path.Combine(root, n)).Where(Directory.Exists)];
+        string[] records = root is null
+            ? []
+            : [.. new[] { Catalog, Groups }.Select(n => System.IO.Path.Combine(root, n)).Where(Directory.Exists)];
         Records = root == path ? records : [.. records.Where(r => r == path)];
-        Partitions = [.. (Records.Count > 0 && root != path ? [] : Find(path, root == path)).OrderBy(p => p.Name, StringComparer.Ordinal).ThenBy(p => p.Partition)];
+        Partitions =
+        [
+            .. (Records.Count > 0 && root != path ? [] : Find(path, root == path))
+                .OrderBy(p => p.Name, StringComparer.Ordinal)
+                .ThenBy(p => p.Partition),
+        ];
     }
 
     /// <summary>The full path.</summary>
@@ -42,7 +52,9 @@ internal sealed class JournalTarget : IDisposable
     /// <summary>Whether the path is a data directory whose catalog is gone.</summary>
     public bool IsCatalogGone { get; }
 
-    /// <summary>Directories of catalog and groups, when the path is a data directory; or the path, if it is one of them.</summary>
+    /// <summary>
+    /// Directories of catalog and groups, when the path is a data directory; or the path, if it is one of them.
+    /// </summary>
     public IReadOnlyList<string> Records { get; } = [];
 
     /// <summary>The catalog among them; null when it is none.</summary>
@@ -50,8 +62,14 @@ internal sealed class JournalTarget : IDisposable
 
     public IReadOnlyList<JournalPartition> Partitions { get; }
 
-    /// <summary>Durable topics of the catalog, or partitions of them, of which neither a checkpoint nor a segment is there, when the path is a data directory.</summary>
-    public IEnumerable<string> MissingTopics => Root != Path || Records.Count == 0 || KnownTopics is null ? [] : KnownTopics.SelectMany(t => Missing(t.Key, t.Value.Name, t.Value.Partitions));
+    /// <summary>
+    /// Durable topics of the catalog, or partitions of them, of which neither a checkpoint nor a segment is there, when
+    /// the path is a data directory.
+    /// </summary>
+    public IEnumerable<string> MissingTopics =>
+        Root != Path || Records.Count == 0 || KnownTopics is null
+            ? []
+            : KnownTopics.SelectMany(t => Missing(t.Key, t.Value.Name, t.Value.Partitions));
 
     /// <exception cref="CommandException">The path is none of these.</exception>
     /// <exception cref="DataDirectoryException">A broker holds the data directory.</exception>
@@ -67,7 +85,10 @@ internal sealed class JournalTarget : IDisposable
             var target = new JournalTarget(full, root, held);
             return target.Partitions.Count > 0 || target.Records.Count > 0
                 ? target
-                : throw new CommandException(ExitCode.Failed, $"'{full}' is neither a data directory nor that of a durable topic or its partition.");
+                : throw new CommandException(
+                    ExitCode.Failed,
+                    $"'{full}' is neither a data directory nor that of a durable topic or its partition."
+                );
         }
         catch
         {
@@ -84,8 +105,13 @@ internal sealed class JournalTarget : IDisposable
         string? at = path;
         for (int levels = 0; levels <= 3 && at is not null; levels++, at = System.IO.Path.GetDirectoryName(at))
         {
-            if (Directory.Exists(System.IO.Path.Combine(at, Catalog)) || File.Exists(System.IO.Path.Combine(at, DataDirectoryLock.FileName)))
+            if (
+                Directory.Exists(System.IO.Path.Combine(at, Catalog))
+                || File.Exists(System.IO.Path.Combine(at, DataDirectoryLock.FileName))
+            )
+            {
                 return at;
+            }
         }
         return null;
     }
@@ -101,11 +127,25 @@ internal sealed class JournalTarget : IDisposable
     }
 
     private IEnumerable<JournalPartition> PartitionsOf(string topic) =>
-        Directory.GetDirectories(topic).Where(d => int.TryParse(System.IO.Path.GetFileName(d), NumberStyles.None, CultureInfo.InvariantCulture, out _)).Select(At);
+        Directory
+            .GetDirectories(topic)
+            .Where(d =>
+                int.TryParse(System.IO.Path.GetFileName(d), NumberStyles.None, CultureInfo.InvariantCulture, out _)
+            )
+            .Select(At);
 
     private IEnumerable<string> Missing(Guid id, string name, int partitions)
     {
-        int[] missing = [.. Enumerable.Range(0, partitions).Except(Partitions.Where(p => p.TopicId == id && JournalInspector.IsJournal(p.Directory)).Select(p => p.Partition))];
+        int[] missing =
+        [
+            .. Enumerable
+                .Range(0, partitions)
+                .Except(
+                    Partitions
+                        .Where(p => p.TopicId == id && JournalInspector.IsJournal(p.Directory))
+                        .Select(p => p.Partition)
+                ),
+        ];
         return missing.Length == partitions ? [name] : missing.Select(p => new TopicAddress(name, p).ToString());
     }
 
@@ -113,8 +153,18 @@ internal sealed class JournalTarget : IDisposable
     {
         string parent = System.IO.Path.GetFileName(System.IO.Path.GetDirectoryName(directory)) ?? "";
         Guid? id = Guid.TryParseExact(parent, "N", out Guid parsed) ? parsed : null;
-        string? name = id is { } known && KnownTopics is not null && KnownTopics.TryGetValue(known, out (string Name, int Partitions) found) ? found.Name : null;
-        _ = int.TryParse(System.IO.Path.GetFileName(directory), NumberStyles.None, CultureInfo.InvariantCulture, out int partition);
+        string? name =
+            id is { } known
+            && KnownTopics is not null
+            && KnownTopics.TryGetValue(known, out (string Name, int Partitions) found)
+                ? found.Name
+                : null;
+        _ = int.TryParse(
+            System.IO.Path.GetFileName(directory),
+            NumberStyles.None,
+            CultureInfo.InvariantCulture,
+            out int partition
+        );
         return new JournalPartition(directory, id, name, partition);
     }
 }

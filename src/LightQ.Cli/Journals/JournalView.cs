@@ -5,7 +5,9 @@ namespace LightQ.Cli.Journals;
 /// <summary>A journal as <c>verify</c> shows it.</summary>
 internal sealed record JournalView
 {
-    /// <summary>The topic's name, <c>catalog</c> or <c>groups</c>; absent for a topic that the catalog does not know.</summary>
+    /// <summary>
+    /// The topic's name, <c>catalog</c> or <c>groups</c>; absent for a topic that the catalog does not know.
+    /// </summary>
     public string? Name { get; init; }
 
     /// <summary>The topic's id: 32 hexadecimal digits.</summary>
@@ -32,25 +34,31 @@ internal sealed record JournalView
 
     public required IReadOnlyList<FindingView> Findings { get; init; }
 
-    public static JournalView Of(JournalPartition partition, JournalReport report) => From(report) with
-    {
-        Name = partition.Name,
-        Id = (partition.TopicId ?? report.TopicId).ToString("N"),
-        Partition = partition.Partition,
-    };
+    public static JournalView Of(JournalPartition partition, JournalReport report) =>
+        From(report) with
+        {
+            Name = partition.Name,
+            Id = (partition.TopicId ?? report.TopicId).ToString("N"),
+            Partition = partition.Partition,
+        };
 
-    public static JournalView OfRecords(string directory, JournalReport report) => From(report) with { Name = Path.GetFileName(directory) };
+    public static JournalView OfRecords(string directory, JournalReport report) =>
+        From(report) with
+        {
+            Name = Path.GetFileName(directory),
+        };
 
-    private static JournalView From(JournalReport report) => new()
-    {
-        Directory = report.Directory,
-        Segments = report.Segments,
-        Batches = report.Batches,
-        Messages = report.Messages,
-        Bytes = report.Bytes,
-        StartOffset = report.StartOffset,
-        EndOffset = report.EndOffset,
-        Verdict = report.IsDamaged ? "damaged" : "clean",
-        Findings = [.. report.Findings.Select(FindingView.From)],
-    };
+    private static JournalView From(JournalReport report) =>
+        new()
+        {
+            Directory = report.Directory,
+            Segments = report.Segments,
+            Batches = report.Batches,
+            Messages = report.Messages,
+            Bytes = report.Bytes,
+            StartOffset = report.StartOffset,
+            EndOffset = report.EndOffset,
+            Verdict = report.IsDamaged ? "damaged" : "clean",
+            Findings = [.. report.Findings.Select(FindingView.From)],
+        };
 }

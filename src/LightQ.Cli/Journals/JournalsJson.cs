@@ -6,7 +6,8 @@ namespace LightQ.Cli.Journals;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(VerifyView))]
 [JsonSerializable(typeof(RepairView[]))]
 internal sealed partial class JournalsJson : JsonSerializerContext;

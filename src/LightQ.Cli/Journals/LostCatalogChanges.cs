@@ -6,8 +6,14 @@ using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;
 
-/// <summary>What a repair of the catalog undoes, as far as the audit log knows: what it says was made or removed last is held against what is left of the catalog.</summary>
-/// <remarks>Passwords, settings and a topic's own user are changed without a trace that could be compared: of these it names what was changed when the lost records were written.</remarks>
+/// <summary>
+/// What a repair of the catalog undoes, as far as the audit log knows: what it says was made or removed last is held
+/// against what is left of the catalog.
+/// </summary>
+/// <remarks>
+/// Passwords, settings and a topic's own user are changed without a trace that could be compared: of these it names
+/// what was changed when the lost records were written.
+/// </remarks>
 internal sealed class LostCatalogChanges
 {
     /// <summary>A change is in the audit log as soon as it is in the catalog; this is more than that takes.</summary>
@@ -15,9 +21,11 @@ internal sealed class LostCatalogChanges
 
     private readonly CatalogContents _left;
     private readonly IReadOnlyList<(DateTimeOffset? From, DateTimeOffset? To)> _times;
-    private readonly Dictionary<string, Dictionary<string, AuditLine>> _users = new(StringComparer.Ordinal), _topics = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Dictionary<string, AuditLine>> _users = new(StringComparer.Ordinal),
+        _topics = new(StringComparer.Ordinal);
 
-    private LostCatalogChanges(CatalogContents left, IReadOnlyList<(DateTimeOffset? From, DateTimeOffset? To)> times) => (_left, _times) = (left, times);
+    private LostCatalogChanges(CatalogContents left, IReadOnlyList<(DateTimeOffset? From, DateTimeOffset? To)> times) =>
+        (_left, _times) = (left, times);
 
     /// <summary>The changes, oldest first.</summary>
     public IReadOnlyList<LostChangeView> Changes { get; private set; } = [];
@@ -48,12 +56,18 @@ internal sealed class LostCatalogChanges
         {
             (0, null) => "the audit log knows of no change that would be undone",
             (_, null) => "of these changes in the audit log the catalog knows nothing any more",
-            (_, { } broken) => $"the audit log is not as it was written ({broken.Detail}); in front of that it tells of {found.Changes.Count.ToString(CultureInfo.InvariantCulture)} changes that the catalog does not know any more",
+            (_, { } broken) =>
+                $"the audit log is not as it was written ({broken.Detail}); in front of that it tells of "
+                    + $"{found.Changes.Count.ToString(CultureInfo.InvariantCulture)} changes that the catalog does "
+                    + $"not know any more",
         };
         return found;
     }
 
-    /// <summary>Keeps the last line about each thing; what was said of a user or topic in front of its making or removal counts no more.</summary>
+    /// <summary>
+    /// Keeps the last line about each thing; what was said of a user or topic in front of its making or removal counts
+    /// no more.
+    /// </summary>
     private void Take(AuditLine line)
     {
         (Dictionary<string, Dictionary<string, AuditLine>>? kind, string key) = line.Event switch
@@ -117,7 +131,8 @@ internal sealed class LostCatalogChanges
     private string? Before(AuditLine line) =>
         _times.Any(t => !(line.Time < t.From) && !(line.Time > t.To + AuditDelay)) ? "may be as it was before" : null;
 
-    private static bool Has(User? user, AuditLine line) => user is not null && user.Grants.Any(g => g.ToString() == line.Detail);
+    private static bool Has(User? user, AuditLine line) =>
+        user is not null && user.Grants.Any(g => g.ToString() == line.Detail);
 
     private bool IsToken(AuditLine line) => _left.Users.Tokens.Values.Any(t => TokenOf(line) == $"token {t.Id}");
 
@@ -125,7 +140,14 @@ internal sealed class LostCatalogChanges
     private static string TokenOf(AuditLine line) => line.Detail.Split(',', 2)[0];
 
     private static bool HasEnded(AuditLine line) =>
-        DateTimeOffset.TryParse(line.Detail.Split("until ", 2)[^1], CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out DateTimeOffset end) && end <= DateTimeOffset.UtcNow;
+        DateTimeOffset.TryParse(
+            line.Detail.Split("until ", 2)[^1],
+            CultureInfo.InvariantCulture,
+            DateTimeStyles.AssumeUniversal,
+            out DateTimeOffset end
+        )
+        && end <= DateTimeOffset.UtcNow;
 
-    private static LostChangeView ViewOf(AuditLine line, string effect) => new(line.Time, line.Actor, line.Event, line.Subject, line.Detail, effect);
+    private static LostChangeView ViewOf(AuditLine line, string effect) =>
+        new(line.Time, line.Actor, line.Event, line.Subject, line.Detail, effect);
 }

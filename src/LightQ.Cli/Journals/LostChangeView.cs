@@ -9,7 +9,18 @@ namespace LightQ.Cli.Journals;
 /// <param name="Subject">The user or topic.</param>
 /// <param name="Detail">What else the audit log says.</param>
 /// <param name="Effect">What the catalog says behind the repair.</param>
-internal sealed record LostChangeView(DateTimeOffset Time, string Actor, string Event, string Subject, string Detail, string Effect)
+internal sealed record LostChangeView(
+    DateTimeOffset Time,
+    string Actor,
+    string Event,
+    string Subject,
+    string Detail,
+    string Effect
+)
 {
-    public string Line => string.Create(CultureInfo.InvariantCulture, $"{Time:u} {Actor}: {Event} {Subject}{(Detail.Length == 0 ? "" : $", {Detail}")}: {Effect}");
+    public string Line =>
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"{Time:u} {Actor}: {Event} {Subject}{(Detail.Length == 0 ? "" : $", {Detail}")}: {Effect}"
+        );
 }

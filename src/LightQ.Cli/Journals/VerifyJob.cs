@@ -20,11 +20,20 @@ internal sealed class VerifyJob(string path, OutputFormat output)
             journals.Add(JournalView.OfRecords(directory, JournalInspector.InspectRecords(directory)));
         foreach (JournalPartition partition in target.Partitions)
         {
-            journals.Add(JournalView.Of(partition, JournalInspector.Inspect(partition.Directory, partition.TopicId, file =>
-            {
-                cancellationToken.ThrowIfCancellationRequested();
-                _console.Progress($"{partition.Title}: {file}");
-            })));
+            journals.Add(
+                JournalView.Of(
+                    partition,
+                    JournalInspector.Inspect(
+                        partition.Directory,
+                        partition.TopicId,
+                        file =>
+                        {
+                            cancellationToken.ThrowIfCancellationRequested();
+                            _console.Progress($"{partition.Title}: {file}");
+                        }
+                    )
+                )
+            );
         }
         _console.EndProgress();
         string[] missing = [.. target.MissingTopics];
@@ -40,13 +49,32 @@ internal sealed class VerifyJob(string path, OutputFormat output)
             CommandConsole.Line(JsonSerializer.Serialize(view, JournalsJson.Default.VerifyView));
             return;
         }
-        Table table = CommandConsole.Table("journal", "id", "partition", "segments", "batches", "messages", "bytes", "first", "end", "verdict");
+        Table table = CommandConsole.Table(
+            "journal",
+            "id",
+            "partition",
+            "segments",
+            "batches",
+            "messages",
+            "bytes",
+            "first",
+            "end",
+            "verdict"
+        );
         foreach (JournalView j in view.Journals)
         {
             string[] cells =
             [
-                j.Name ?? "(not in the catalog)", j.Id ?? "", j.Partition?.ToString(CultureInfo.InvariantCulture) ?? "", Number(j.Segments), Number(j.Batches),
-                Number(j.Messages), Number(j.Bytes), Number(j.StartOffset), Number(j.EndOffset), j.Verdict,
+                j.Name ?? "(not in the catalog)",
+                j.Id ?? "",
+                j.Partition?.ToString(CultureInfo.InvariantCulture) ?? "",
+                Number(j.Segments),
+                Number(j.Batches),
+                Number(j.Messages),
+                Number(j.Bytes),
+                Number(j.StartOffset),
+                Number(j.EndOffset),
+                j.Verdict,
             ];
             table.AddRow([.. cells.Select(Markup.Escape)]);
         }
@@ -58,7 +86,13 @@ internal sealed class VerifyJob(string path, OutputFormat output)
                 CommandConsole.Line($"  {finding.Line}");
         }
         if (view.CatalogGone)
-            CommandConsole.Line("damage: the catalog is gone, which knows the topics' names and settings, users and rights: no broker starts here until it is put back");
+        {
+            CommandConsole.Line(
+                "damage: the catalog is gone, which knows the topics' names and settings, users and rights: no broker "
+                    + "starts here until it is put back"
+            );
+        }
+
         foreach (string name in view.MissingTopics)
             CommandConsole.Line($"damage: the catalog knows the topic {name}, but its files are gone");
     }

@@ -6,4 +6,10 @@ namespace LightQ.Cli.Journals;
 /// <param name="Journals">The catalog, the groups' positions, and every topic.</param>
 /// <param name="MissingTopics">Durable topics of the catalog, or partitions of them, of which nothing is there.</param>
 /// <param name="CatalogGone">Whether there are topics or positions of groups, and no catalog.</param>
-internal sealed record VerifyView(string Path, string Verdict, IReadOnlyList<JournalView> Journals, IReadOnlyList<string> MissingTopics, bool CatalogGone);
+internal sealed record VerifyView(
+    string Path,
+    string Verdict,
+    IReadOnlyList<JournalView> Journals,
+    IReadOnlyList<string> MissingTopics,
+    bool CatalogGone
+);

@@ -8,10 +8,17 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Cli.Messages;
 
-/// <summary>Writes one JSON object a line. A body that is not UTF-8 is <c>body_base64</c> instead of <c>body</c>; keys and headers likewise.</summary>
+/// <summary>
+/// Writes one JSON object a line. A body that is not UTF-8 is <c>body_base64</c> instead of <c>body</c>; keys and
+/// headers likewise.
+/// </summary>
 internal sealed class JsonMessageWriter : MessageWriter, IDisposable
 {
-    private static readonly JsonWriterOptions Options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+    private static readonly JsonWriterOptions Options = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        SkipValidation = true,
+    };
 
     private readonly Utf8JsonWriter _json;
 
@@ -49,7 +56,10 @@ internal sealed class JsonMessageWriter : MessageWriter, IDisposable
         _json.WriteStartObject("headers"u8);
         foreach (HeaderView header in record.Headers)
         {
-            string name = header.WellKnownId == 0 ? Encoding.UTF8.GetString(header.Name) : WellKnownHeader.NameOf(header.WellKnownId) ?? $"#{header.WellKnownId}";
+            string name =
+                header.WellKnownId == 0
+                    ? Encoding.UTF8.GetString(header.Name)
+                    : WellKnownHeader.NameOf(header.WellKnownId) ?? $"#{header.WellKnownId}";
             WriteBytes(name, header.Value);
         }
         _json.WriteEndObject();

@@ -2,10 +2,13 @@ using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Messages;
 
-/// <summary>Splits a stream of bytes at LF, and only there: CR and bytes that are not UTF-8 are part of the line.</summary>
+/// <summary>
+/// Splits a stream of bytes at LF, and only there: CR and bytes that are not UTF-8 are part of the line.
+/// </summary>
 /// <remarks>
-/// Read into <see cref="Room"/>, tell <see cref="Received"/>, then peek and advance. A line is moved only when it crosses the end of
-/// the buffer, and the buffer grows only for a line that is longer than half of it. Valid until the next call of <see cref="Room"/>.
+/// Read into <see cref="Room"/>, tell <see cref="Received"/>, then peek and advance. A line is moved only when it
+/// crosses the end of the buffer, and the buffer grows only for a line that is longer than half of it. Valid until the
+/// next call of <see cref="Room"/>.
 /// </remarks>
 internal sealed class LineBuffer
 {
@@ -30,7 +33,13 @@ internal sealed class LineBuffer
     {
         int pending = _end - _start;
         if (pending > _maxLineBytes)
-            throw new CommandException(ExitCode.Failed, $"A line is longer than {_maxLineBytes} bytes, the most that one message can be.");
+        {
+            throw new CommandException(
+                ExitCode.Failed,
+                $"A line is longer than {_maxLineBytes} bytes, the most that one message can be."
+            );
+        }
+
         if (pending == 0)
             (_start, _scanned, _end) = (0, 0, 0);
         else if (_bytes.Length - _end < _bytes.Length / 4)

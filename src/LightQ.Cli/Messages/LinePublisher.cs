@@ -17,7 +17,13 @@ internal sealed class LinePublisher
     private readonly bool _isPlain;
     private readonly LineBuffer _lines = new(BlockBytes, MaxMessageBytes);
 
-    public LinePublisher(Producer producer, PublishOptions options, MessageKey key, MessageHeaders? headers, PublishPace? pace)
+    public LinePublisher(
+        Producer producer,
+        PublishOptions options,
+        MessageKey key,
+        MessageHeaders? headers,
+        PublishPace? pace
+    )
     {
         _producer = producer;
         _options = options;

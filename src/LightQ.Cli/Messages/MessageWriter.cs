@@ -11,17 +11,20 @@ internal abstract class MessageWriter
 
     public OutputBuffer Output { get; }
 
-    /// <summary>Whether the topic has several partitions, so that an offset alone does not say which message it is.</summary>
+    /// <summary>
+    /// Whether the topic has several partitions, so that an offset alone does not say which message it is.
+    /// </summary>
     public bool HasPartitions { get; set; }
 
-    public static MessageWriter Create(MessageFormat format, OutputBuffer output) => format switch
-    {
-        MessageFormat.Text => new TextMessageWriter(output),
-        MessageFormat.Json => new JsonMessageWriter(output),
-        MessageFormat.Raw => new RawMessageWriter(output, endLines: true),
-        MessageFormat.Bytes => new RawMessageWriter(output, endLines: false),
-        _ => throw new ArgumentOutOfRangeException(nameof(format), format, null),
-    };
+    public static MessageWriter Create(MessageFormat format, OutputBuffer output) =>
+        format switch
+        {
+            MessageFormat.Text => new TextMessageWriter(output),
+            MessageFormat.Json => new JsonMessageWriter(output),
+            MessageFormat.Raw => new RawMessageWriter(output, endLines: true),
+            MessageFormat.Bytes => new RawMessageWriter(output, endLines: false),
+            _ => throw new ArgumentOutOfRangeException(nameof(format), format, null),
+        };
 
     /// <summary>How many messages were written.</summary>
     public long Written { get; private set; }

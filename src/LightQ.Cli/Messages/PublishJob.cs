@@ -59,7 +59,9 @@ internal sealed record PublishJob
         }
         else if (source is null || WholeFile)
         {
-            byte[] body = source is null ? Encoding.UTF8.GetBytes(Message!) : await ReadAllAsync(source, cancellationToken);
+            byte[] body = source is null
+                ? Encoding.UTF8.GetBytes(Message!)
+                : await ReadAllAsync(source, cancellationToken);
             ack = await producer.PublishAsync(body, Options, Key, Headers, cancellationToken);
             bytes = body.Length;
         }
@@ -72,7 +74,8 @@ internal sealed record PublishJob
         {
             new CommandConsole().Note(
                 $"The topic {Topic} remembers no ids: messages with the same id are all stored. "
-                + $"lightq topic ensure {Topic} --dedup-window 2m changes that.");
+                    + $"lightq topic ensure {Topic} --dedup-window 2m changes that."
+            );
         }
         return ExitCode.Ok;
     }
@@ -98,22 +101,36 @@ internal sealed record PublishJob
         return content.ToArray();
     }
 
-    private async Task<(long Messages, long Bytes)> PublishLinesAsync(Producer producer, Stream source, CancellationToken cancellationToken)
+    private async Task<(long Messages, long Bytes)> PublishLinesAsync(
+        Producer producer,
+        Stream source,
+        CancellationToken cancellationToken
+    )
     {
-        var publisher = new LinePublisher(producer, Options, Key, Headers, Rate is { } rate ? new PublishPace(rate) : null);
+        var publisher = new LinePublisher(
+            producer,
+            Options,
+            Key,
+            Headers,
+            Rate is { } rate ? new PublishPace(rate) : null
+        );
         var console = new CommandConsole();
         await using var progress = new Timer(
             _ => console.Progress($"Published {Plural.Of(publisher.Messages, "message")} ..."),
             null,
             Console.IsErrorRedirected ? Timeout.Infinite : ProgressMilliseconds,
-            ProgressMilliseconds);
+            ProgressMilliseconds
+        );
         try
         {
             await publisher.PublishAsync(source, cancellationToken);
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {
-            throw new CommandException(ExitCode.Failed, $"Interrupted after {Plural.Of(publisher.Messages, "message")}; the last may not have been stored.");
+            throw new CommandException(
+                ExitCode.Failed,
+                $"Interrupted after {Plural.Of(publisher.Messages, "message")}; the last may not have been stored."
+            );
         }
         finally
         {
@@ -135,10 +152,25 @@ internal sealed record PublishJob
             Duplicate = ack is { IsDuplicate: true } ? true : null,
         };
         if (Output == OutputFormat.Json)
+        {
             Console.Out.WriteLine(JsonSerializer.Serialize(view, MessagesJson.Default.PublishView));
+        }
         else if (ack is { IsDuplicate: true } stored)
-            Console.Out.WriteLine($"A duplicate: a message with the id {Options.MessageId} is stored already, {(stored.Offset < 0 ? "at an offset that is not known any more" : string.Create(CultureInfo.InvariantCulture, $"at offset {stored.Offset} of partition {stored.Partition}"))}.");
+        {
+            Console.Out.WriteLine(
+                $"A duplicate: a message with the id {Options.MessageId} is stored already, "
+                    + $"{(stored.Offset < 0 ? "at an offset that is not known any more" : string.Create(CultureInfo.InvariantCulture, $"at offset {stored.Offset} of partition {stored.Partition}"))}."
+            );
+        }
         else
-            Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Published {Plural.Of(messages, "message")}, {Plural.Of(bytes, "byte")}, in {elapsed.TotalSeconds:F2} s."));
+        {
+            Console.Out.WriteLine(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Published {Plural.Of(messages, "message")}, {Plural.Of(bytes, "byte")}, in "
+                        + $"{elapsed.TotalSeconds:F2} s."
+                )
+            );
+        }
     }
 }

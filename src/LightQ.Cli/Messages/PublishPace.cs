@@ -14,7 +14,10 @@ internal sealed class PublishPace
     /// <summary>Waits until the next message is due.</summary>
     public Task WaitAsync(CancellationToken cancellationToken)
     {
-        TimeSpan early = Stopwatch.GetElapsedTime(Stopwatch.GetTimestamp(), _start + (long)(_count++ * _ticksPerMessage));
+        TimeSpan early = Stopwatch.GetElapsedTime(
+            Stopwatch.GetTimestamp(),
+            _start + (long)(_count++ * _ticksPerMessage)
+        );
         return early < TimeSpan.FromMilliseconds(1) ? Task.CompletedTask : Task.Delay(early, cancellationToken);
     }
 }

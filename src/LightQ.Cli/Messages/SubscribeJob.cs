@@ -15,7 +15,10 @@ internal sealed record SubscribeJob
 
     public required ConsumeOptions Options { get; init; }
 
-    /// <summary>Whether the broker may settle where this member cannot: on a transient topic, and beside members for whom it does.</summary>
+    /// <summary>
+    /// Whether the broker may settle where this member cannot: on a transient topic, and beside members for whom it
+    /// does.
+    /// </summary>
     public bool MaySettleAutomatically { get; init; }
 
     /// <summary>Ends after so many messages.</summary>
@@ -45,33 +48,56 @@ internal sealed record SubscribeJob
 
     private static void Report(MessageGap gap)
     {
-        string messages = gap.FirstOffset == gap.LastOffset ? $"message {gap.FirstOffset}" : $"messages {gap.FirstOffset} to {gap.LastOffset}";
+        string messages =
+            gap.FirstOffset == gap.LastOffset
+                ? $"message {gap.FirstOffset}"
+                : $"messages {gap.FirstOffset} to {gap.LastOffset}";
         string topic = gap.Partition == 0 ? gap.Topic : new TopicAddress(gap.Topic, gap.Partition).ToString();
-        Console.Error.WriteLine($"lightq: {messages} of {topic} will not come ({gap.Reason.ToString().ToLowerInvariant()}).");
+        Console.Error.WriteLine(
+            $"lightq: {messages} of {topic} will not come ({gap.Reason.ToString().ToLowerInvariant()})."
+        );
     }
 
-    /// <summary>Says what the silence that follows is about: always when it is not what was likely meant, otherwise only to people.</summary>
+    /// <summary>
+    /// Says what the silence that follows is about: always when it is not what was likely meant, otherwise only to
+    /// people.
+    /// </summary>
     private static void Report(SubscriptionStarted started)
     {
         if (started.IsResumed || started.NextOffset < started.EndOffset)
             return;
-        string topic = started.PartitionCount == 1 ? started.Topic : new TopicAddress(started.Topic, started.Partition).ToString();
+        string topic =
+            started.PartitionCount == 1 ? started.Topic : new TopicAddress(started.Topic, started.Partition).ToString();
         if (started.NextOffset > started.EndOffset)
-            Console.Error.WriteLine($"lightq: {topic} ends before offset {started.EndOffset}; waiting for offset {started.NextOffset}.");
+        {
+            Console.Error.WriteLine(
+                $"lightq: {topic} ends before offset {started.EndOffset}; waiting for offset {started.NextOffset}."
+            );
+        }
         else if (!Console.IsErrorRedirected && !Console.IsOutputRedirected)
-            Console.Error.WriteLine($"lightq: waiting for messages of {topic} from offset {started.NextOffset} on; Ctrl-C ends it.");
+        {
+            Console.Error.WriteLine(
+                $"lightq: waiting for messages of {topic} from offset {started.NextOffset} on; Ctrl-C ends it."
+            );
+        }
     }
 
     /// <summary>Says which keys do not come, as a pipe would never show.</summary>
     private static void Report(PartitionRefusedEventArgs refused) =>
-        Console.Error.WriteLine($"lightq: nothing comes from {new TopicAddress(refused.Topic, refused.Partition)}, which the broker does not serve: {Failure.OneLine(refused.Reason.Message)}");
+        Console.Error.WriteLine(
+            $"lightq: nothing comes from {new TopicAddress(refused.Topic, refused.Partition)}, which the broker does "
+                + $"not serve: {Failure.OneLine(refused.Reason.Message)}"
+        );
 
     /// <summary>Says why nothing comes, and when something can come again.</summary>
     private static void Report(ConnectionStateChangedEventArgs change, ref bool isLost)
     {
         if (change is { State: ConnectionState.Reconnecting, Reason: { } reason })
         {
-            Console.Error.WriteLine($"lightq: {(isLost ? "no connection" : "the connection was lost")}, trying again: {Failure.OneLine(reason.Message)}");
+            Console.Error.WriteLine(
+                $"lightq: {(isLost ? "no connection" : "the connection was lost")}, trying again: "
+                    + $"{Failure.OneLine(reason.Message)}"
+            );
             isLost = true;
         }
         else if (change.State == ConnectionState.Connected && isLost)
@@ -82,8 +108,9 @@ internal sealed record SubscribeJob
     }
 
     /// <summary>
-    /// Waits until the broker has taken what was said last, and that this member leaves. What it holds is then given back; with the connection
-    /// just gone, each message would count as delivered once more, and after some times as one that nobody can handle.
+    /// Waits until the broker has taken what was said last, and that this member leaves. What it holds is then given
+    /// back; with the connection just gone, each message would count as delivered once more, and after some times as
+    /// one that nobody can handle.
     /// </summary>
     private static async Task LeaveAsync(LightQClient client)
     {
@@ -110,10 +137,21 @@ internal sealed record SubscribeJob
         {
             await ConsumeAsync(client, Options, writer, ended, interrupted);
         }
-        catch (LightQException e) when (MaySettleAutomatically && e.Code is ErrorCode.NotSupported or ErrorCode.InvalidArgument)
+        catch (LightQException e)
+            when (MaySettleAutomatically && e.Code is ErrorCode.NotSupported or ErrorCode.InvalidArgument)
         {
             // If that was not the reason, it is refused once more.
-            await ConsumeAsync(client, Options with { SettleMode = SettleMode.Automatic, LockDuration = null }, writer, ended, interrupted);
+            await ConsumeAsync(
+                client,
+                Options with
+                {
+                    SettleMode = SettleMode.Automatic,
+                    LockDuration = null,
+                },
+                writer,
+                ended,
+                interrupted
+            );
         }
         finally
         {
@@ -122,10 +160,17 @@ internal sealed record SubscribeJob
         }
     }
 
-    private async Task ConsumeAsync(LightQClient client, ConsumeOptions wanted, MessageWriter writer, CancellationTokenSource ended, CancellationToken interrupted)
+    private async Task ConsumeAsync(
+        LightQClient client,
+        ConsumeOptions wanted,
+        MessageWriter writer,
+        CancellationTokenSource ended,
+        CancellationToken interrupted
+    )
     {
         var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        int told = 0, count = int.MaxValue;
+        int told = 0,
+            count = int.MaxValue;
         ConsumeOptions options = wanted with
         {
             OnGap = Report,
@@ -145,7 +190,9 @@ internal sealed record SubscribeJob
         }
 
         client.PartitionRefused += (_, _) => Answered();
-        await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options, ended.Token).GetAsyncEnumerator(ended.Token);
+        await using IAsyncEnumerator<MessageBatch> batches = client
+            .ConsumeBatchesAsync(Topic, options, ended.Token)
+            .GetAsyncEnumerator(ended.Token);
         while (writer.Written < Count)
         {
             ValueTask<bool> next = batches.MoveNextAsync();
@@ -163,20 +210,35 @@ internal sealed record SubscribeJob
                 break;
             int done = writer.Write(batches.Current, Count - writer.Written);
             if (options.SettleMode == SettleMode.Explicit)
-                await CompleteAsync(writer, batches.Current, done, interrupted); // Also when nobody reads any more: this was written.
+                // Also when nobody reads any more: this was written.
+                await CompleteAsync(writer, batches.Current, done, interrupted);
         }
     }
 
-    /// <summary>A message is done when it is where standard output goes. What was not written comes again, to whoever is next.</summary>
-    private static async Task CompleteAsync(MessageWriter writer, MessageBatch batch, int done, CancellationToken cancellationToken)
+    /// <summary>
+    /// A message is done when it is where standard output goes. What was not written comes again, to whoever is next.
+    /// </summary>
+    private static async Task CompleteAsync(
+        MessageWriter writer,
+        MessageBatch batch,
+        int done,
+        CancellationToken cancellationToken
+    )
     {
         writer.Output.Flush();
         SettleOutcome outcome = await batch.CompleteAsync(done, cancellationToken);
         if (outcome != SettleOutcome.Done)
-            Console.Error.WriteLine($"lightq: messages {batch.BaseOffset} to {batch.BaseOffset + done - 1} were written too late and may come again ({outcome.ToString().ToLowerInvariant()}).");
+        {
+            Console.Error.WriteLine(
+                $"lightq: messages {batch.BaseOffset} to {batch.BaseOffset + done - 1} were written too late and may "
+                    + $"come again ({outcome.ToString().ToLowerInvariant()})."
+            );
+        }
     }
 
-    /// <summary>Waits for a batch, as long as the silence may last. The clock starts once the subscription stands.</summary>
+    /// <summary>
+    /// Waits for a batch, as long as the silence may last. The clock starts once the subscription stands.
+    /// </summary>
     private async Task<bool> WaitAsync(Task<bool> next, Task subscribed, CancellationTokenSource ended)
     {
         if (IdleExit is not { } limit)

@@ -7,14 +7,21 @@ using Spectre.Console;
 
 namespace LightQ.Cli.Options;
 
-/// <summary>One run of a <see cref="BrokerCommand"/>: what was given, the client, and the answer as text or JSON.</summary>
+/// <summary>
+/// One run of a <see cref="BrokerCommand"/>: what was given, the client, and the answer as text or JSON.
+/// </summary>
 /// <param name="parsed">The command line.</param>
 /// <param name="options">What the client connects with.</param>
 /// <param name="client">The client.</param>
 /// <param name="isJson">Whether the answer is for programs.</param>
 /// <param name="cancellation">Cancelled when the user gives up.</param>
 internal sealed class BrokerCall(
-    ParseResult parsed, LightQClientOptions options, LightQClient client, bool isJson, CancellationToken cancellation)
+    ParseResult parsed,
+    LightQClientOptions options,
+    LightQClient client,
+    bool isJson,
+    CancellationToken cancellation
+)
 {
     /// <summary>What was given.</summary>
     public ParseResult Given => parsed;

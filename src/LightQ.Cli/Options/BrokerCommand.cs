@@ -4,7 +4,9 @@ using LightQ.Client;
 
 namespace LightQ.Cli.Options;
 
-/// <summary>A command that asks a broker: it has <c>--server</c> and <c>--output</c>, and a client while it runs.</summary>
+/// <summary>
+/// A command that asks a broker: it has <c>--server</c> and <c>--output</c>, and a client while it runs.
+/// </summary>
 internal sealed class BrokerCommand(string name, string description, params string[] examples)
     : ExampleCommand(name, description, examples)
 {
@@ -13,11 +15,12 @@ internal sealed class BrokerCommand(string name, string description, params stri
 
     /// <summary>Adds the two options behind what was added before, and says what the command does.</summary>
     /// <param name="act">What it does; the command ends well when this does.</param>
-    public void Run(Func<BrokerCall, Task> act) => Run(async call =>
-    {
-        await act(call);
-        return ExitCode.Ok;
-    });
+    public void Run(Func<BrokerCall, Task> act) =>
+        Run(async call =>
+        {
+            await act(call);
+            return ExitCode.Ok;
+        });
 
     /// <summary>The same for a command whose exit code is part of its answer.</summary>
     /// <param name="act">What it does, and the exit code.</param>
@@ -25,12 +28,14 @@ internal sealed class BrokerCommand(string name, string description, params stri
     {
         Add(_server);
         Add(_output);
-        SetAction(async (parsed, cancellationToken) =>
-        {
-            LightQClientOptions options = CommonOptions.ClientOptions(parsed.GetValue(_server));
-            await using var client = new LightQClient(options);
-            bool isJson = parsed.GetValue(_output) == OutputFormat.Json;
-            return await act(new BrokerCall(parsed, options, client, isJson, cancellationToken));
-        });
+        SetAction(
+            async (parsed, cancellationToken) =>
+            {
+                LightQClientOptions options = CommonOptions.ClientOptions(parsed.GetValue(_server));
+                await using var client = new LightQClient(options);
+                bool isJson = parsed.GetValue(_output) == OutputFormat.Json;
+                return await act(new BrokerCall(parsed, options, client, isJson, cancellationToken));
+            }
+        );
     }
 }

@@ -11,56 +11,89 @@ namespace LightQ.Cli.Options;
 internal static class CommonOptions
 {
     private const string ServerVariable = "LIGHTQ_SERVER";
-    private const string PasswordVariable = "LIGHTQ_PASSWORD", PasswordFileVariable = "LIGHTQ_PASSWORD_FILE", TokenVariable = "LIGHTQ_TOKEN";
+    private const string PasswordVariable = "LIGHTQ_PASSWORD",
+        PasswordFileVariable = "LIGHTQ_PASSWORD_FILE",
+        TokenVariable = "LIGHTQ_TOKEN";
     private const string DefaultServer = "lightq://127.0.0.1";
 
     /// <summary>Which broker.</summary>
-    public static Option<string?> Server() => new("--server")
-    {
-        Description = $"The broker, by its name or address alone, or as lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: {ServerVariable}, then {DefaultServer}. The user's password may also come from {PasswordVariable} or the file that {PasswordFileVariable} names, a token from {TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
-        HelpName = "URL",
-    };
+    public static Option<string?> Server() =>
+        new("--server")
+        {
+            Description =
+                $"The broker, by its name or address alone, or as "
+                + $"lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: "
+                + $"{ServerVariable}, then {DefaultServer}. The user's password may also come from "
+                + $"{PasswordVariable} or the file that {PasswordFileVariable} names, a token from "
+                + $"{TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
+            HelpName = "URL",
+        };
 
     /// <summary>The slow-consumer policies, for descriptions.</summary>
     public const string SlowPolicyText =
-        "producers wait for it (block), it loses the oldest messages (drop-oldest) or those that arrive (drop-newest), it is ended (disconnect), or its backlog goes to the broker's disk (spill-to-disk).";
+        "producers wait for it (block), it loses the oldest messages (drop-oldest) or those that arrive "
+        + "(drop-newest), it is ended (disconnect), or its backlog goes to the broker's disk (spill-to-disk).";
 
     /// <summary>What happens to a slow subscriber.</summary>
-    public static Option<SlowPolicy> SlowPolicy() => ValueOptions.HyphenatedChoice(
-        "--slow-policy",
-        Client.SlowPolicy.Block,
-        Client.SlowPolicy.DropOldest,
-        Client.SlowPolicy.DropNewest,
-        Client.SlowPolicy.Disconnect,
-        Client.SlowPolicy.SpillToDisk);
+    public static Option<SlowPolicy> SlowPolicy() =>
+        ValueOptions.HyphenatedChoice(
+            "--slow-policy",
+            Client.SlowPolicy.Block,
+            Client.SlowPolicy.DropOldest,
+            Client.SlowPolicy.DropNewest,
+            Client.SlowPolicy.Disconnect,
+            Client.SlowPolicy.SpillToDisk
+        );
 
     /// <summary>How long a blocking subscriber may stand still.</summary>
-    public static Option<TimeSpan?> SlowTimeout() => new("--slow-timeout")
-    {
-        Description = "With block: end this subscriber when it has stood still this long while producers waited; 500ms to 24h. Default: the broker's, 10s.",
-        HelpName = "TIME",
-        CustomParser = result =>
+    public static Option<TimeSpan?> SlowTimeout() =>
+        new("--slow-timeout")
         {
-            string text = result.Tokens[0].Value;
-            bool ok = DurationText.TryParse(text, out TimeSpan timeout)
-                && timeout.TotalMilliseconds is >= ProtocolLimits.MinSlowTimeoutMilliseconds and <= ProtocolLimits.MaxSlowTimeoutMilliseconds;
-            return ValueOptions.Parsed<TimeSpan?>(result, ok, timeout, $"'{text}' is not a duration from 500ms to 24h.");
-        },
-    };
+            Description =
+                "With block: end this subscriber when it has stood still this long while producers waited; 500ms to "
+                + "24h. Default: the broker's, 10s.",
+            HelpName = "TIME",
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                bool ok =
+                    DurationText.TryParse(text, out TimeSpan timeout)
+                    && timeout.TotalMilliseconds
+                        is >= ProtocolLimits.MinSlowTimeoutMilliseconds
+                            and <= ProtocolLimits.MaxSlowTimeoutMilliseconds;
+                return ValueOptions.Parsed<TimeSpan?>(
+                    result,
+                    ok,
+                    timeout,
+                    $"'{text}' is not a duration from 500ms to 24h."
+                );
+            },
+        };
 
     /// <summary>How long a member's messages are its own.</summary>
-    public static Option<TimeSpan?> LockDuration() => new("--lock")
-    {
-        Description = "With --group on a durable topic: how long a delivered message is this member's; 1s to 12h. Default: with --max-in-flight the topic's, otherwise 12h.",
-        HelpName = "TIME",
-        CustomParser = result =>
+    public static Option<TimeSpan?> LockDuration() =>
+        new("--lock")
         {
-            string text = result.Tokens[0].Value;
-            bool ok = DurationText.TryParse(text, out TimeSpan duration)
-                && duration.TotalMilliseconds is >= ProtocolLimits.MinLockMilliseconds and <= ProtocolLimits.MaxLockMilliseconds;
-            return ValueOptions.Parsed<TimeSpan?>(result, ok, duration, $"'{text}' is not a duration from 1s to 12h.");
-        },
-    };
+            Description =
+                "With --group on a durable topic: how long a delivered message is this member's; 1s to 12h. Default: "
+                + "with --max-in-flight the topic's, otherwise 12h.",
+            HelpName = "TIME",
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                bool ok =
+                    DurationText.TryParse(text, out TimeSpan duration)
+                    && duration.TotalMilliseconds
+                        is >= ProtocolLimits.MinLockMilliseconds
+                            and <= ProtocolLimits.MaxLockMilliseconds;
+                return ValueOptions.Parsed<TimeSpan?>(
+                    result,
+                    ok,
+                    duration,
+                    $"'{text}' is not a duration from 1s to 12h."
+                );
+            },
+        };
 
     /// <summary>Table or JSON.</summary>
     public static Option<OutputFormat> Output()
@@ -74,18 +107,26 @@ internal static class CommonOptions
     public static Argument<string> Topic() => new("TOPIC") { Description = "The topic's name." };
 
     /// <summary>A topic's name, or one partition of it.</summary>
-    public static Argument<TopicAddress> Address() => new("TOPIC")
-    {
-        Description = "The topic's name; NAME/3 is its partition 3.",
-        CustomParser = result => ValueOptions.Parsed(result, TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem), address, problem),
-    };
+    public static Argument<TopicAddress> Address() =>
+        new("TOPIC")
+        {
+            Description = "The topic's name; NAME/3 is its partition 3.",
+            CustomParser = result =>
+                ValueOptions.Parsed(
+                    result,
+                    TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem),
+                    address,
+                    problem
+                ),
+        };
 
     /// <summary>The client options that <c>--server</c> or the environment names.</summary>
     /// <exception cref="CommandException">They are not a connection string.</exception>
     public static LightQClientOptions ClientOptions(string? server)
     {
         string? variable = Environment.GetEnvironmentVariable(ServerVariable);
-        string text = Complete(server ?? (string.IsNullOrEmpty(variable) ? DefaultServer : variable)); // Empty is a shell's way to say unset.
+        // Empty is a shell's way to say unset.
+        string text = Complete(server ?? (string.IsNullOrEmpty(variable) ? DefaultServer : variable));
         try
         {
             return WithSecrets(LightQClientOptions.Parse(text) with { ClientName = "lightq" });
@@ -96,14 +137,18 @@ internal static class CommonOptions
         }
     }
 
-    /// <summary>A connection string with the login that the environment has for it, for processes that are told it over a pipe. It is not to be shown.</summary>
+    /// <summary>
+    /// A connection string with the login that the environment has for it, for processes that are told it over a pipe.
+    /// It is not to be shown.
+    /// </summary>
     /// <exception cref="CommandException">It is not a connection string.</exception>
     public static string? WithLogin(string? server)
     {
         if (server is null)
             return null;
         server = Complete(server);
-        LightQClientOptions complete = ClientOptions(server), given = LightQClientOptions.Parse(server);
+        LightQClientOptions complete = ClientOptions(server),
+            given = LightQClientOptions.Parse(server);
         var uri = new UriBuilder(server);
         if (given.Password is null && complete.Password is { } password)
             uri.Password = Uri.EscapeDataString(password);
@@ -113,23 +158,40 @@ internal static class CommonOptions
     }
 
     /// <summary>The connection string that a name or an address alone stands for.</summary>
-    private static string Complete(string server) => server.Contains("://", StringComparison.Ordinal) ? server
-        : IPAddress.TryParse(server, out IPAddress? address) && address.AddressFamily == AddressFamily.InterNetworkV6 ? $"lightq://[{address}]"
+    private static string Complete(string server) =>
+        server.Contains("://", StringComparison.Ordinal) ? server
+        : IPAddress.TryParse(server, out IPAddress? address) && address.AddressFamily == AddressFamily.InterNetworkV6
+            ? $"lightq://[{address}]"
         : $"lightq://{server}";
 
-    /// <summary>What the connection string leaves out of a login, from the environment: arguments can be read by every user of the machine.</summary>
+    /// <summary>
+    /// What the connection string leaves out of a login, from the environment: arguments can be read by every user of
+    /// the machine.
+    /// </summary>
     private static LightQClientOptions WithSecrets(LightQClientOptions options)
     {
         if (options.Token is not null || options.Password is not null)
             return options;
         if (options.User is null)
-            return Environment.GetEnvironmentVariable(TokenVariable) is { Length: > 0 } token ? options with { Token = token } : options;
+        {
+            return Environment.GetEnvironmentVariable(TokenVariable) is { Length: > 0 } token
+                ? options with
+                {
+                    Token = token,
+                }
+                : options;
+        }
+
         if (Environment.GetEnvironmentVariable(PasswordVariable) is { Length: > 0 } password)
             return options with { Password = password };
         if (Environment.GetEnvironmentVariable(PasswordFileVariable) is { Length: > 0 } file)
             return options with { Password = NamedFile.ReadSecret(file, PasswordFileVariable) };
         return options.ClientCertificateFile is not null
             ? options
-            : throw new CommandException(ExitCode.Usage, $"There is no password for the user {options.User}: put it into {PasswordVariable}, or name its file in {PasswordFileVariable}; the admin's is admin-password in the broker's data directory.");
+            : throw new CommandException(
+                ExitCode.Usage,
+                $"There is no password for the user {options.User}: put it into {PasswordVariable}, or name its file "
+                    + $"in {PasswordFileVariable}; the admin's is admin-password in the broker's data directory."
+            );
     }
 }

@@ -19,7 +19,8 @@ internal static class DurationText
             < 1_000_000 => $"{microseconds / 1000m:0.###}ms",
             < 60_000_000 => $"{microseconds / 1_000_000m:0.######}s",
             < 3_600_000_000 => $"{microseconds / 60_000_000}m{microseconds % 60_000_000 / 1_000_000m:0.######}s",
-            _ => $"{microseconds / 3_600_000_000}h{microseconds / 60_000_000 % 60}m{microseconds % 60_000_000 / 1_000_000m:0.######}s",
+            _ =>
+                $"{microseconds / 3_600_000_000}h{microseconds / 60_000_000 % 60}m{microseconds % 60_000_000 / 1_000_000m:0.######}s",
         };
         return text.ToString(CultureInfo.InvariantCulture);
     }
@@ -38,8 +39,10 @@ internal static class DurationText
             _ => 0,
         };
         string number = digits < 0 ? text : text[..digits];
-        bool ok = double.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double value)
-            && scale > 0 && value * scale < TimeSpan.MaxValue.TotalSeconds / 2;
+        bool ok =
+            double.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double value)
+            && scale > 0
+            && value * scale < TimeSpan.MaxValue.TotalSeconds / 2;
         duration = ok ? TimeSpan.FromSeconds(value * scale) : default;
         return ok;
     }

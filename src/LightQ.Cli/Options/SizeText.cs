@@ -23,7 +23,9 @@ internal static class SizeText
         int unit = Array.FindIndex(Units, u => text.EndsWith(u, StringComparison.OrdinalIgnoreCase));
         ReadOnlySpan<char> number = unit < 0 ? text : text.AsSpan(0, text.Length - Units[unit].Length);
         int shift = 10 * (unit + 1);
-        bool ok = long.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out long value) && value <= long.MaxValue >> shift;
+        bool ok =
+            long.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out long value)
+            && value <= long.MaxValue >> shift;
         bytes = ok ? value << shift : 0;
         return ok;
     }

@@ -16,9 +16,16 @@ internal static class StartText
             "earliest" => StartPosition.Earliest,
             "latest" => StartPosition.Latest,
             "committed" => StartPosition.Committed,
-            _ when long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long offset) => StartPosition.Offset(offset),
-            _ when DurationText.TryParse(text, out TimeSpan age) && age <= now - DateTimeOffset.MinValue => StartPosition.Time(now - age),
-            _ when DateTimeOffset.TryParse(text, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out DateTimeOffset time) => StartPosition.Time(time),
+            _ when long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long offset) =>
+                StartPosition.Offset(offset),
+            _ when DurationText.TryParse(text, out TimeSpan age) && age <= now - DateTimeOffset.MinValue =>
+                StartPosition.Time(now - age),
+            _ when DateTimeOffset.TryParse(
+                    text,
+                    CultureInfo.InvariantCulture,
+                    DateTimeStyles.AssumeUniversal,
+                    out DateTimeOffset time
+                ) => StartPosition.Time(time),
             _ => null,
         };
         start = found ?? default;

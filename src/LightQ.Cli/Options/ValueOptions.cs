@@ -37,7 +37,12 @@ internal static class ValueOptions
             {
                 string text = result.Tokens[0].Value;
                 int index = Array.FindIndex(words, w => w.Equals(text, StringComparison.OrdinalIgnoreCase));
-                return Parsed(result, index >= 0, index >= 0 ? values[index] : default, $"'{text}' is not one of {string.Join(", ", words)}.");
+                return Parsed(
+                    result,
+                    index >= 0,
+                    index >= 0 ? values[index] : default,
+                    $"'{text}' is not one of {string.Join(", ", words)}."
+                );
             },
         };
         option.CompletionSources.Clear(); // The type's own names, which are written otherwise.
@@ -47,79 +52,120 @@ internal static class ValueOptions
 
     /// <summary>A number from <paramref name="least"/> on.</summary>
     public static Option<T?> Number<T>(string name, T least, params string[] aliases)
-        where T : struct, INumber<T> => new(name, aliases)
+        where T : struct, INumber<T> =>
+        new(name, aliases)
         {
             HelpName = "N",
             CustomParser = result =>
             {
                 string text = result.Tokens[0].Value;
-                bool ok = T.TryParse(text, NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out T number)
-                    && T.IsFinite(number) && number >= least;
-                return Parsed<T?>(result, ok, number, string.Create(CultureInfo.InvariantCulture, $"'{text}' is not a number from {least} on."));
+                bool ok =
+                    T.TryParse(
+                        text,
+                        NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint,
+                        CultureInfo.InvariantCulture,
+                        out T number
+                    )
+                    && T.IsFinite(number)
+                    && number >= least;
+                return Parsed<T?>(
+                    result,
+                    ok,
+                    number,
+                    string.Create(CultureInfo.InvariantCulture, $"'{text}' is not a number from {least} on.")
+                );
             },
         };
 
     /// <summary>A whole number from <paramref name="least"/> to <paramref name="most"/>.</summary>
-    public static Option<int?> NumberWithin(string name, int least, int most) => new(name)
-    {
-        HelpName = "N",
-        CustomParser = result =>
+    public static Option<int?> NumberWithin(string name, int least, int most) =>
+        new(name)
         {
-            string text = result.Tokens[0].Value;
-            bool ok = int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number >= least && number <= most;
-            return Parsed<int?>(result, ok, number, string.Create(CultureInfo.InvariantCulture, $"'{text}' is not a number from {least} to {most}."));
-        },
-    };
+            HelpName = "N",
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                bool ok =
+                    int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
+                    && number >= least
+                    && number <= most;
+                return Parsed<int?>(
+                    result,
+                    ok,
+                    number,
+                    string.Create(CultureInfo.InvariantCulture, $"'{text}' is not a number from {least} to {most}.")
+                );
+            },
+        };
 
     /// <summary>A duration such as 500ms, 3s, 5m, 1h, 7d.</summary>
     /// <param name="name">The option's name.</param>
     /// <param name="orNone">Whether "none" is a value too; it reads as zero.</param>
     /// <param name="aliases">Other names for it.</param>
-    public static Option<TimeSpan?> Duration(string name, bool orNone = false, params string[] aliases) => new(name, aliases)
-    {
-        HelpName = orNone ? "TIME|none" : "TIME",
-        CustomParser = result =>
+    public static Option<TimeSpan?> Duration(string name, bool orNone = false, params string[] aliases) =>
+        new(name, aliases)
         {
-            string text = result.Tokens[0].Value;
-            TimeSpan duration = default;
-            bool ok = (orNone && text == None) || DurationText.TryParse(text, out duration);
-            return Parsed<TimeSpan?>(result, ok, duration, $"'{text}' is not a duration such as 500ms, 3s, 5m, 1h or 7d{(orNone ? ", nor none" : "")}.");
-        },
-    };
+            HelpName = orNone ? "TIME|none" : "TIME",
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                TimeSpan duration = default;
+                bool ok = (orNone && text == None) || DurationText.TryParse(text, out duration);
+                return Parsed<TimeSpan?>(
+                    result,
+                    ok,
+                    duration,
+                    $"'{text}' is not a duration such as 500ms, 3s, 5m, 1h or 7d{(orNone ? ", nor none" : "")}."
+                );
+            },
+        };
 
     /// <summary>A size such as 4096, 64KiB, 1MiB, 10GiB.</summary>
     /// <param name="name">The option's name.</param>
     /// <param name="orNone">Whether "none" is a value too; it reads as zero.</param>
-    public static Option<long?> Size(string name, bool orNone = false) => new(name)
-    {
-        HelpName = orNone ? "BYTES|none" : "BYTES",
-        CustomParser = result =>
+    public static Option<long?> Size(string name, bool orNone = false) =>
+        new(name)
         {
-            string text = result.Tokens[0].Value;
-            long bytes = 0;
-            bool ok = (orNone && text == None) || SizeText.TryParse(text, out bytes);
-            return Parsed<long?>(result, ok, bytes, $"'{text}' is not a size such as 4096, 64KiB, 1MiB or 10GiB{(orNone ? ", nor none" : "")}.");
-        },
-    };
+            HelpName = orNone ? "BYTES|none" : "BYTES",
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                long bytes = 0;
+                bool ok = (orNone && text == None) || SizeText.TryParse(text, out bytes);
+                return Parsed<long?>(
+                    result,
+                    ok,
+                    bytes,
+                    $"'{text}' is not a size such as 4096, 64KiB, 1MiB or 10GiB{(orNone ? ", nor none" : "")}."
+                );
+            },
+        };
 
     /// <summary><c>--sizes</c>: message sizes in bytes, several with commas.</summary>
     /// <param name="isAllowed">Whether a size may be given.</param>
     /// <param name="wanted">What is wanted, for the error.</param>
-    public static Option<int[]> Sizes(Func<int, bool> isAllowed, string wanted) => new("--sizes")
-    {
-        HelpName = "A,B",
-        CustomParser = result =>
+    public static Option<int[]> Sizes(Func<int, bool> isAllowed, string wanted) =>
+        new("--sizes")
         {
-            var sizes = new List<int>();
-            foreach (string text in result.Tokens[0].Value.Split(','))
+            HelpName = "A,B",
+            CustomParser = result =>
             {
-                if (!int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || !isAllowed(size))
-                    result.AddError($"'{text}' is not {wanted}.");
-                sizes.Add(size);
-            }
-            return [.. sizes.Distinct()];
-        },
-    };
+                var sizes = new List<int>();
+                foreach (string text in result.Tokens[0].Value.Split(','))
+                {
+                    if (
+                        !int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int size)
+                        || !isAllowed(size)
+                    )
+                    {
+                        result.AddError($"'{text}' is not {wanted}.");
+                    }
+
+                    sizes.Add(size);
+                }
+                return [.. sizes.Distinct()];
+            },
+        };
 
     /// <summary>A parsed value, or the error in its place with the option's name in front.</summary>
     public static T Parsed<T>(ArgumentResult result, bool ok, T value, string problem)

@@ -3,7 +3,10 @@ using Spectre.Console;
 
 namespace LightQ.Cli.Output;
 
-/// <summary>Where a command writes: results on standard output, progress and errors on standard error. Colours only on a terminal.</summary>
+/// <summary>
+/// Where a command writes: results on standard output, progress and errors on standard error. Colours only on a
+/// terminal.
+/// </summary>
 internal sealed class CommandConsole : IBenchConsole
 {
     // A pipe has no width; without one, tables would be folded at 80 columns and scripts would trip over it.
@@ -14,7 +17,13 @@ internal sealed class CommandConsole : IBenchConsole
 
     public CommandConsole()
     {
-        Tables = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Out), Ansi = Console.IsOutputRedirected ? AnsiSupport.No : AnsiSupport.Detect });
+        Tables = AnsiConsole.Create(
+            new AnsiConsoleSettings
+            {
+                Out = new AnsiConsoleOutput(Console.Out),
+                Ansi = Console.IsOutputRedirected ? AnsiSupport.No : AnsiSupport.Detect,
+            }
+        );
         if (Console.IsOutputRedirected)
             Tables.Profile.Width = RedirectedWidth;
     }

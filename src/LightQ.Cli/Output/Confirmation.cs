@@ -6,10 +6,13 @@ namespace LightQ.Cli.Output;
 internal static class Confirmation
 {
     /// <summary>The option that answers in advance.</summary>
-    public static Option<bool> Yes() => new("--yes", "-y")
-    {
-        Description = $"Do it. Without it the command asks on a terminal, and ends with {ExitCode.Unconfirmed} elsewhere or if nobody says yes.",
-    };
+    public static Option<bool> Yes() =>
+        new("--yes", "-y")
+        {
+            Description =
+                $"Do it. Without it the command asks on a terminal, and ends with {ExitCode.Unconfirmed} elsewhere or "
+                + $"if nobody says yes.",
+        };
 
     /// <summary>Asks on a terminal.</summary>
     /// <param name="question">What is asked.</param>

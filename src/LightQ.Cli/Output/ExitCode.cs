@@ -1,6 +1,8 @@
 namespace LightQ.Cli.Output;
 
-/// <summary>What the tool ends with; stable, scripts rely on them. The higher ones are those of <c>sysexits.h</c>.</summary>
+/// <summary>
+/// What the tool ends with; stable, scripts rely on them. The higher ones are those of <c>sysexits.h</c>.
+/// </summary>
 internal static class ExitCode
 {
     public const int Ok = 0;

@@ -5,20 +5,28 @@ using Microsoft.Win32.SafeHandles;
 
 namespace LightQ.Cli.Output;
 
-/// <summary>Standard output that says when nobody reads it any more. The runtime's own stream swallows what is written then.</summary>
+/// <summary>
+/// Standard output that says when nobody reads it any more. The runtime's own stream swallows what is written then.
+/// </summary>
 internal sealed unsafe partial class StandardOutput : Stream
 {
     private const int Descriptor = 1;
-    private const int Interrupted = 4, BrokenPipe = 32; // EINTR, EPIPE
-    private const short Writable = 4, Gone = 8 | 16 | 32; // POLLOUT; POLLERR, POLLHUP, POLLNVAL
+    private const int Interrupted = 4,
+        BrokenPipe = 32; // EINTR, EPIPE
+    private const short Writable = 4,
+        Gone = 8 | 16 | 32; // POLLOUT; POLLERR, POLLHUP, POLLNVAL
     private const int WindowsOutput = -11; // STD_OUTPUT_HANDLE
-    private const int WindowsBrokenPipe = unchecked((int)0x8007006D), WindowsNoData = unchecked((int)0x800700E8);
+    private const int WindowsBrokenPipe = unchecked((int)0x8007006D),
+        WindowsNoData = unchecked((int)0x800700E8);
 
     private static readonly Lazy<CancellationToken> LazyClosed = new(WatchClosing);
 
     private readonly Stream? _windows = OperatingSystem.IsWindows() ? OpenWindows() : null;
 
-    /// <summary>Cancelled when nobody reads standard output any more, also while nothing is written. Windows says so only to who writes.</summary>
+    /// <summary>
+    /// Cancelled when nobody reads standard output any more, also while nothing is written. Windows says so only to who
+    /// writes.
+    /// </summary>
     public static CancellationToken Closed => LazyClosed.Value;
 
     public override bool CanRead => false;
@@ -29,7 +37,11 @@ internal sealed unsafe partial class StandardOutput : Stream
 
     public override long Length => throw new NotSupportedException();
 
-    public override long Position { get => throw new NotSupportedException(); set => throw new NotSupportedException(); }
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
 
     private static int TryAgain => OperatingSystem.IsLinux() ? 11 : 35; // EAGAIN
 
@@ -88,7 +100,11 @@ internal sealed unsafe partial class StandardOutput : Stream
         Stream usual = Console.OpenStandardOutput();
         if (!Console.IsOutputRedirected)
             return usual;
-        var pipe = new FileStream(new SafeFileHandle(WindowsHandle(WindowsOutput), ownsHandle: false), FileAccess.Write, bufferSize: 0);
+        var pipe = new FileStream(
+            new SafeFileHandle(WindowsHandle(WindowsOutput), ownsHandle: false),
+            FileAccess.Write,
+            bufferSize: 0
+        );
         return pipe.CanSeek ? usual : pipe;
     }
 

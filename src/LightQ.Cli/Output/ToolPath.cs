@@ -1,6 +1,9 @@
 namespace LightQ.Cli.Output;
 
-/// <summary>How this tool is called from a shell: by its name if that leads to it, otherwise by its path, as after <c>dotnet run</c>.</summary>
+/// <summary>
+/// How this tool is called from a shell: by its name if that leads to it, otherwise by its path, as after <c>dotnet
+/// run</c>.
+/// </summary>
 internal static class ToolPath
 {
     public const string Name = "lightq";
@@ -11,7 +14,8 @@ internal static class ToolPath
     public static string AssemblyFile => Path.Combine(AppContext.BaseDirectory, $"{Name}.dll");
 
     /// <summary>What to type in front of a command.</summary>
-    public static string Typed => Find(Environment.ProcessPath, AssemblyFile, Environment.GetEnvironmentVariable("PATH"));
+    public static string Typed =>
+        Find(Environment.ProcessPath, AssemblyFile, Environment.GetEnvironmentVariable("PATH"));
 
     /// <param name="process">What this process runs.</param>
     /// <param name="assembly">The tool's own file.</param>
@@ -20,13 +24,19 @@ internal static class ToolPath
     {
         if (process is null || Path.GetFileNameWithoutExtension(process) == Muxer)
             return $"{Muxer} {Quoted(assembly)}";
-        string? first = (path ?? "").Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries).Select(d => Path.Combine(d, Path.GetFileName(process))).FirstOrDefault(File.Exists);
-        return first is not null && Path.GetFileNameWithoutExtension(process) == Name && IsSame(first, process) ? Name : Quoted(process);
+        string? first = (path ?? "")
+            .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
+            .Select(d => Path.Combine(d, Path.GetFileName(process)))
+            .FirstOrDefault(File.Exists);
+        return first is not null && Path.GetFileNameWithoutExtension(process) == Name && IsSame(first, process)
+            ? Name
+            : Quoted(process);
     }
 
     private static bool IsSame(string one, string other) => Target(one) == Target(other);
 
-    private static string Target(string file) => Path.GetFullPath(File.ResolveLinkTarget(file, returnFinalTarget: true)?.FullName ?? file);
+    private static string Target(string file) =>
+        Path.GetFullPath(File.ResolveLinkTarget(file, returnFinalTarget: true)?.FullName ?? file);
 
     private static string Quoted(string file) => file.Contains(' ', StringComparison.Ordinal) ? $"'{file}'" : file;
 }

@@ -16,13 +16,20 @@ internal static class QuickstartCommand
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "quickstart",
-            "Start a broker for a moment, move sixteen million messages through transient and durable topics in turns, check every one, and show how fast it was.",
-            "lightq quickstart")
+            "Start a broker for a moment, move sixteen million messages through transient and durable topics in "
+                + "turns, check every one, and show how fast it was.",
+            "lightq quickstart"
+        )
         {
-            messages, output,
+            messages,
+            output,
         };
-        command.SetAction((parsed, cancellationToken) =>
-            new Tour(parsed.GetValue(messages) ?? UsualMessages, parsed.GetValue(output)).RunAsync(cancellationToken));
+        command.SetAction(
+            (parsed, cancellationToken) =>
+                new Tour(parsed.GetValue(messages) ?? UsualMessages, parsed.GetValue(output)).RunAsync(
+                    cancellationToken
+                )
+        );
         return command;
     }
 }

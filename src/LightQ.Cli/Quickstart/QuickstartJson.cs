@@ -6,6 +6,7 @@ namespace LightQ.Cli.Quickstart;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(QuickstartView))]
 internal sealed partial class QuickstartJson : JsonSerializerContext;

@@ -41,7 +41,12 @@ internal sealed record QuickstartRun
     /// <param name="messages">Messages of each run.</param>
     /// <param name="moved">The runs as fast as they went.</param>
     /// <param name="paced">The runs at a rate, of which the last is the one that is measured.</param>
-    public static QuickstartRun Of(BenchSettings settings, long messages, TourRuns moved, IReadOnlyList<RunOutcome> paced)
+    public static QuickstartRun Of(
+        BenchSettings settings,
+        long messages,
+        TourRuns moved,
+        IReadOnlyList<RunOutcome> paced
+    )
     {
         RunOutcome[] all = [.. moved.All, .. paced];
         LatencyFigures latency = paced[^1].Latency!;

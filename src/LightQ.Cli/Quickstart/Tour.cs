@@ -16,7 +16,12 @@ internal sealed class Tour(long messages, OutputFormat output)
     private static readonly TimeSpan PacedDuration = TimeSpan.FromSeconds(0.5);
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
     private static readonly LoadShape[] Shapes =
-        [new(TopicKind.Transient, 100), new(TopicKind.Transient, 1024), new(TopicKind.Durable, 100), new(TopicKind.Durable, 1024)];
+    [
+        new(TopicKind.Transient, 100),
+        new(TopicKind.Transient, 1024),
+        new(TopicKind.Durable, 100),
+        new(TopicKind.Durable, 1024),
+    ];
 
     private readonly CommandConsole _console = new();
 
@@ -27,12 +32,23 @@ internal sealed class Tour(long messages, OutputFormat output)
         {
             _console.Progress("Starting a broker ...");
             await using BenchSession session = await BenchSession.StartAsync(new BenchSettings(), cancellationToken);
-            IReadOnlyList<TourRuns> moved = await TourRounds.RunAsync(Shapes, (shape, round) => MoveAsync(session, shape, round, cancellationToken));
-            // The process that measures latency has a warm-up, too: the first shape's, whose messages count as the others do.
+            IReadOnlyList<TourRuns> moved = await TourRounds.RunAsync(
+                Shapes,
+                (shape, round) => MoveAsync(session, shape, round, cancellationToken)
+            );
+            // The process that measures latency has a warm-up, too: the first shape's, whose messages count as the
+            // others do.
             RunOutcome[] warmUp = [await PaceAsync(session, Shapes[0], cancellationToken)];
             foreach (TourRuns each in moved)
             {
-                runs.Add(QuickstartRun.Of(SettingsOf(each.Shape), messages, each, [.. warmUp, await PaceAsync(session, each.Shape, cancellationToken)]));
+                runs.Add(
+                    QuickstartRun.Of(
+                        SettingsOf(each.Shape),
+                        messages,
+                        each,
+                        [.. warmUp, await PaceAsync(session, each.Shape, cancellationToken)]
+                    )
+                );
                 warmUp = [];
             }
         }
@@ -48,9 +64,15 @@ internal sealed class Tour(long messages, OutputFormat output)
 
     private static string NameOf(LoadShape shape) => Text($"{SettingsOf(shape).KindName} topic, {shape.Size} B");
 
-    private async Task<RunOutcome> MoveAsync(BenchSession session, LoadShape shape, int round, CancellationToken cancellationToken)
+    private async Task<RunOutcome> MoveAsync(
+        BenchSession session,
+        LoadShape shape,
+        int round,
+        CancellationToken cancellationToken
+    )
     {
-        string name = round == 0 ? $"{NameOf(shape)}, warm-up" : Text($"{NameOf(shape)}, run {round} of {TourRounds.Measured}");
+        string name =
+            round == 0 ? $"{NameOf(shape)}, warm-up" : Text($"{NameOf(shape)}, run {round} of {TourRounds.Measured}");
         Task<RunOutcome> moving = session.RunThroughputAsync(LoadTarget.LightQ, shape, messages, cancellationToken);
         await FollowAsync(session, name, moving, cancellationToken);
         return await moving;
@@ -66,7 +88,10 @@ internal sealed class Tour(long messages, OutputFormat output)
     private async Task FollowAsync(BenchSession session, string name, Task run, CancellationToken cancellationToken)
     {
         _console.Progress(Text($"{name}: moving {messages:N0} messages ..."));
-        while (await Task.WhenAny(run, Task.Delay(ProgressInterval, cancellationToken)) != run && !cancellationToken.IsCancellationRequested)
+        while (
+            await Task.WhenAny(run, Task.Delay(ProgressInterval, cancellationToken)) != run
+            && !cancellationToken.IsCancellationRequested
+        )
         {
             if (Console.IsErrorRedirected)
                 continue;
@@ -79,10 +104,25 @@ internal sealed class Tour(long messages, OutputFormat output)
     {
         if (output == OutputFormat.Json)
         {
-            CommandConsole.Line(JsonSerializer.Serialize(new QuickstartView(runs, Next(ToolPath.Typed)), QuickstartJson.Default.QuickstartView));
+            CommandConsole.Line(
+                JsonSerializer.Serialize(
+                    new QuickstartView(runs, Next(ToolPath.Typed)),
+                    QuickstartJson.Default.QuickstartView
+                )
+            );
             return;
         }
-        Table table = CommandConsole.Table("topic", "size", "messages", "messages/s", "MiB/s", "p50 us", "p99 us", "acknowledged when", "checked");
+        Table table = CommandConsole.Table(
+            "topic",
+            "size",
+            "messages",
+            "messages/s",
+            "MiB/s",
+            "p50 us",
+            "p99 us",
+            "acknowledged when",
+            "checked"
+        );
         foreach (QuickstartRun run in runs)
         {
             long faults = run.Lost + run.Duplicated + run.Reordered + run.Damaged;
@@ -95,21 +135,28 @@ internal sealed class Tour(long messages, OutputFormat output)
                 Text($"{run.LatencyP50Us:N0}"),
                 Text($"{run.LatencyP99Us:N0}"),
                 run.Durability == "fsync" ? "on disk (fdatasync)" : "in memory",
-                faults == 0 ? "all, in order" : $"{run.Lost} lost, {run.Duplicated} repeated, {run.Reordered} reordered, {run.Damaged} damaged");
+                faults == 0
+                    ? "all, in order"
+                    : $"{run.Lost} lost, {run.Duplicated} repeated, {run.Reordered} reordered, {run.Damaged} damaged"
+            );
         }
         _console.Tables.Write(table);
         CommandConsole.Line("Messages went from a producer's process over TCP through the broker to a consumer's.");
-        CommandConsole.Line(Text($"Rates are medians of {TourRounds.Measured} runs, behind a warm-up and in turns. Try next, the first in a terminal of its own:"));
+        CommandConsole.Line(
+            Text(
+                $"Rates are medians of {TourRounds.Measured} runs, behind a warm-up and in turns. Try next, the first "
+            ) + Text($"in a terminal of its own:")
+        );
         foreach (string command in Next(ToolPath.Typed))
             CommandConsole.Line($"  {command}");
     }
 
     private static string[] Next(string tool) =>
-    [
-        $"{tool} server --data ./lightq-data",
-        $"{tool} topic create hello --kind durable",
-        $"{tool} pub hello 'Hello, LightQ' && {tool} sub hello --from earliest --count 1",
-    ];
+        [
+            $"{tool} server --data ./lightq-data",
+            $"{tool} topic create hello --kind durable",
+            $"{tool} pub hello 'Hello, LightQ' && {tool} sub hello --from earliest --count 1",
+        ];
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

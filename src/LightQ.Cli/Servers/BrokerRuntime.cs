@@ -9,10 +9,11 @@ namespace LightQ.Cli.Servers;
 internal static class BrokerRuntime
 {
     /// <summary>What a process with these arguments is to have.</summary>
-    public static IReadOnlyDictionary<string, string> SettingsFor(string[] args) => args switch
-    {
-        ["server", "stop" or "reload", ..] => RuntimeSettings.None,
-        ["server", ..] => RuntimeSettings.Sockets,
-        _ => RuntimeSettings.None,
-    };
+    public static IReadOnlyDictionary<string, string> SettingsFor(string[] args) =>
+        args switch
+        {
+            ["server", "stop" or "reload", ..] => RuntimeSettings.None,
+            ["server", ..] => RuntimeSettings.Sockets,
+            _ => RuntimeSettings.None,
+        };
 }

@@ -2,7 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace LightQ.Cli.Servers;
 
-/// <summary>Ctrl-C and SIGTERM: the first asks the command to end, the next does what <see cref="Hurry"/> says, and the one after ends the process at once.</summary>
+/// <summary>
+/// Ctrl-C and SIGTERM: the first asks the command to end, the next does what <see cref="Hurry"/> says, and the one
+/// after ends the process at once.
+/// </summary>
 internal sealed class Interruption : IDisposable
 {
     private const int SignalBase = 128;

@@ -4,10 +4,11 @@ namespace LightQ.Cli.Servers;
 
 /// <summary>Gives the memory of garbage back when the process has come to rest.</summary>
 /// <remarks>
-/// The collector looks when something is allocated, and at rest next to nothing is: what connections, topics or clients that are gone have left would stay.
-/// Every <see cref="Period"/> it is seen whether less than <see cref="RestShare"/> of a processor was used, and whether as much was allocated since the last time as then was left
-/// (<see cref="LeastGarbage"/> at least). When that is so twice and no message was moved in between, everything is collected, and the buffers that no
-/// connection has with it, which takes a millisecond for each MiB that is in use.
+/// The collector looks when something is allocated, and at rest next to nothing is: what connections, topics or clients
+/// that are gone have left would stay. Every <see cref="Period"/> it is seen whether less than <see cref="RestShare"/>
+/// of a processor was used, and whether as much was allocated since the last time as then was left
+/// (<see cref="LeastGarbage"/> at least). When that is so twice and no message was moved in between, everything is
+/// collected, and the buffers that no connection has with it, which takes a millisecond for each MiB that is in use.
 /// Only for a process that is a broker and nothing else: in another's, when to collect is that program's business.
 /// </remarks>
 internal sealed class RestCollector : IDisposable
@@ -33,7 +34,13 @@ internal sealed class RestCollector : IDisposable
     /// <param name="processorTime">What the process has used of all processors.</param>
     /// <param name="allocated">Bytes it has allocated since it began.</param>
     /// <param name="collect">Collects, and returns how many bytes are in use still.</param>
-    public RestCollector(TimeProvider time, Func<long> moved, Func<TimeSpan> processorTime, Func<long> allocated, Func<long> collect)
+    public RestCollector(
+        TimeProvider time,
+        Func<long> moved,
+        Func<TimeSpan> processorTime,
+        Func<long> allocated,
+        Func<long> collect
+    )
     {
         (_time, _moved, _processorTime, _allocated, _collect) = (time, moved, processorTime, allocated, collect);
         _lookedAt = time.GetTimestamp();
@@ -43,17 +50,19 @@ internal sealed class RestCollector : IDisposable
 
     /// <summary>The one of this process.</summary>
     /// <param name="server">What it is there for.</param>
-    public static RestCollector Start(LightQServer server) => new(
-        TimeProvider.System,
-        () => server.MessagesMoved,
-        static () => Environment.CpuUsage.TotalTime,
-        static () => GC.GetTotalAllocatedBytes(),
-        () =>
-        {
-            server.TrimBuffers();
-            GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
-            return GC.GetTotalMemory(forceFullCollection: false);
-        });
+    public static RestCollector Start(LightQServer server) =>
+        new(
+            TimeProvider.System,
+            () => server.MessagesMoved,
+            static () => Environment.CpuUsage.TotalTime,
+            static () => GC.GetTotalAllocatedBytes(),
+            () =>
+            {
+                server.TrimBuffers();
+                GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
+                return GC.GetTotalMemory(forceFullCollection: false);
+            }
+        );
 
     /// <inheritdoc/>
     public void Dispose() => _timer.Dispose();

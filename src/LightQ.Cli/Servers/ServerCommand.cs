@@ -12,42 +12,61 @@ internal static class ServerCommand
     public static Command Create()
     {
         Option<string?> config = ConfigurationFile();
-        Option<bool> printConfig = new("--print-config") { Description = "Show every setting, its value and where it comes from, and do not start." };
-        Option<bool> endWithInput = new("--end-with-input") { Description = "Stop when standard input ends.", Hidden = true };
+        Option<bool> printConfig = new("--print-config")
+        {
+            Description = "Show every setting, its value and where it comes from, and do not start.",
+        };
+        Option<bool> endWithInput = new("--end-with-input")
+        {
+            Description = "Stop when standard input ends.",
+            Hidden = true,
+        };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "server",
-            "Run a broker until Ctrl-C or SIGTERM. Settings come from the file, then LIGHTQ__KEY environment variables, then flags.",
+            "Run a broker until Ctrl-C or SIGTERM. Settings come from the file, then LIGHTQ__KEY environment "
+                + "variables, then flags.",
             "lightq server --data /var/lib/lightq",
             "lightq server --data ./data --data-port 6700 --control-port 6701 --web-port 6702",
             "lightq server --data ./data --tls-self-signed",
             "lightq server --bind 0.0.0.0 --require-auth --tls-cert broker.crt --tls-key broker.key",
-            "lightq server --print-config");
+            "lightq server --print-config"
+        );
         List<Option> flags = [.. SettingFlags()];
         foreach (Option option in flags.Concat([config, printConfig, endWithInput, output]))
             command.Add(option);
         command.Add(ServerStopCommand.Create());
         command.Add(ServerReloadCommand.Create());
         command.Add(ServerConfirmCatalogCommand.Create());
-        command.SetAction((parsed, cancellationToken) =>
-        {
-            var process = new ServerProcess
+        command.SetAction(
+            (parsed, cancellationToken) =>
             {
-                Flags = Given(parsed, flags),
-                ConfigurationFile = parsed.GetValue(config),
-                Output = parsed.GetValue(output),
-                EndWithInput = parsed.GetValue(endWithInput),
-            };
-            return parsed.GetValue(printConfig) ? Task.FromResult(process.PrintConfiguration()) : process.RunAsync(cancellationToken);
-        });
+                var process = new ServerProcess
+                {
+                    Flags = Given(parsed, flags),
+                    ConfigurationFile = parsed.GetValue(config),
+                    Output = parsed.GetValue(output),
+                    EndWithInput = parsed.GetValue(endWithInput),
+                };
+                return parsed.GetValue(printConfig)
+                    ? Task.FromResult(process.PrintConfiguration())
+                    : process.RunAsync(cancellationToken);
+            }
+        );
         return command;
     }
 
     /// <summary>Which file the settings come from.</summary>
     public static Option<string?> ConfigurationFile() =>
-        new("--config") { Description = "The configuration file. Default: lightq.json in the working directory, if it is there.", HelpName = "FILE" };
+        new("--config")
+        {
+            Description = "The configuration file. Default: lightq.json in the working directory, if it is there.",
+            HelpName = "FILE",
+        };
 
-    /// <summary>An option for every setting that has a flag; its text is judged where files and the environment are, too.</summary>
+    /// <summary>
+    /// An option for every setting that has a flag; its text is judged where files and the environment are, too.
+    /// </summary>
     public static IEnumerable<Option> SettingFlags()
     {
         var defaults = new LightQServerOptions { DataDirectory = ServerConfiguration.DefaultDataDirectory };
@@ -62,7 +81,8 @@ internal static class ServerCommand
                 Description = setting.Description,
                 HelpName = isSwitch ? "true|false" : "VALUE",
                 Arity = isSwitch ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne,
-                DefaultValueFactory = _ => value, // For the help; what was not given comes from the file or the environment.
+                // For the help; what was not given comes from the file or the environment.
+                DefaultValueFactory = _ => value,
             };
         }
     }

@@ -5,7 +5,10 @@ using Microsoft.Extensions.Logging.Console;
 
 namespace LightQ.Cli.Servers;
 
-/// <summary>The log of a server process, on standard error: standard output carries the ports, and nothing else. Its levels can be changed while it is in use.</summary>
+/// <summary>
+/// The log of a server process, on standard error: standard output carries the ports, and nothing else. Its levels can
+/// be changed while it is in use.
+/// </summary>
 internal sealed class ServerLogging
 {
     private const string Time = "yyyy-MM-ddTHH:mm:ss.fffZ ";
@@ -20,12 +23,23 @@ internal sealed class ServerLogging
             logging.SetMinimumLevel(LogLevel.Trace);
             logging.AddFilter((category, level) => _levels.Allow(category ?? "", level));
             if (options.Format == LogFormat.Json)
+            {
                 logging.AddJsonConsole(line => (line.TimestampFormat, line.UseUtcTimestamp) = (Time.TrimEnd(), true));
+            }
             else if (options.Format == LogFormat.Systemd)
+            {
                 logging.AddSystemdConsole(line => line.UseUtcTimestamp = true); // The journal stamps the lines itself.
+            }
             else
-                logging.AddSimpleConsole(line => (line.SingleLine, line.TimestampFormat, line.UseUtcTimestamp) = (true, Time, true));
-            logging.Services.Configure<ConsoleLoggerOptions>(console => console.LogToStandardErrorThreshold = LogLevel.Trace);
+            {
+                logging.AddSimpleConsole(line =>
+                    (line.SingleLine, line.TimestampFormat, line.UseUtcTimestamp) = (true, Time, true)
+                );
+            }
+
+            logging.Services.Configure<ConsoleLoggerOptions>(console =>
+                console.LogToStandardErrorThreshold = LogLevel.Trace
+            );
         });
     }
 
@@ -43,8 +57,13 @@ internal sealed class ServerLogging
         {
             foreach ((string prefix, LogLevel least) in ByCategory)
             {
-                if (category.StartsWith(prefix, StringComparison.Ordinal) && (category.Length == prefix.Length || category[prefix.Length] == '.'))
+                if (
+                    category.StartsWith(prefix, StringComparison.Ordinal)
+                    && (category.Length == prefix.Length || category[prefix.Length] == '.')
+                )
+                {
                     return level >= least && least != LogLevel.None;
+                }
             }
             return level >= Usual && Usual != LogLevel.None;
         }

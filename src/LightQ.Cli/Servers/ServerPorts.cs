@@ -21,14 +21,17 @@ internal sealed record ServerPorts
 
     public required string DataDirectory { get; init; }
 
-    public static ServerPorts Of(LightQServer server, string address) => new()
-    {
-        Address = address,
-        DataPort = server.DataPort,
-        ControlPort = server.ControlPort,
-        WebPort = server.WebPort,
-        ConnectionString = server.ConnectionString,
-        RemoteConnectionStrings = server.RemoteConnectionStrings.ToArray() is { Length: > 0 } remote ? remote : null,
-        DataDirectory = server.DataDirectory,
-    };
+    public static ServerPorts Of(LightQServer server, string address) =>
+        new()
+        {
+            Address = address,
+            DataPort = server.DataPort,
+            ControlPort = server.ControlPort,
+            WebPort = server.WebPort,
+            ConnectionString = server.ConnectionString,
+            RemoteConnectionStrings = server.RemoteConnectionStrings.ToArray() is { Length: > 0 } remote
+                ? remote
+                : null,
+            DataDirectory = server.DataDirectory,
+        };
 }

@@ -25,7 +25,11 @@ internal sealed class ServerProcess
     public int PrintConfiguration()
     {
         ServerConfiguration configuration = ServerConfiguration.Load(Flags, ConfigurationFile);
-        Console.Out.WriteLine(Output == OutputFormat.Json ? ConfigurationPrinter.ToJson(configuration) : ConfigurationPrinter.ToText(configuration).TrimEnd());
+        Console.Out.WriteLine(
+            Output == OutputFormat.Json
+                ? ConfigurationPrinter.ToJson(configuration)
+                : ConfigurationPrinter.ToText(configuration).TrimEnd()
+        );
         return ExitCode.Ok;
     }
 
@@ -42,11 +46,16 @@ internal sealed class ServerProcess
         await using LightQServer server = await LightQServer.StartAsync(configuration.Options, loggers, stop.Token);
         server.ConfigurationSource = () => ServerConfiguration.Load(Flags, ConfigurationFile);
         server.OptionsChanged += (_, _) => logging.Apply(server.Options.Log);
-        using PosixSignalRegistration? hangUp = OperatingSystem.IsWindows() ? null : PosixSignalRegistration.Create(PosixSignal.SIGHUP, signal =>
-        {
-            signal.Cancel = true;
-            _ = ReloadAsync(server, notifier);
-        });
+        using PosixSignalRegistration? hangUp = OperatingSystem.IsWindows()
+            ? null
+            : PosixSignalRegistration.Create(
+                PosixSignal.SIGHUP,
+                signal =>
+                {
+                    signal.Cancel = true;
+                    _ = ReloadAsync(server, notifier);
+                }
+            );
         Announce(ServerPorts.Of(server, configuration.Options.Bind.ToString()));
         notifier?.Ready();
         using var collector = RestCollector.Start(server);

@@ -13,14 +13,19 @@ internal static class ServerReloadCommand
     {
         var command = new BrokerCommand(
             "reload",
-            "Have a broker read its configuration file and certificates again, with the right admin; SIGHUP does the same. Says of each changed setting whether it is in force or needs a restart. Ends with 78, and nothing has changed, if it is refused; with 1 if only the certificate files cannot be used.",
+            "Have a broker read its configuration file and certificates again, with the right admin; SIGHUP does the "
+                + "same. Says of each changed setting whether it is in force or needs a restart. Ends with 78, and "
+                + "nothing has changed, if it is refused; with 1 if only the certificate files cannot be used.",
             "lightq server reload",
-            "lightq server reload --output json");
+            "lightq server reload --output json"
+        );
         command.Run(async call =>
         {
             ReloadResult result = await call.Client.Operations.ReloadAsync(call.Cancellation);
             call.Answer(result, ServersJson.Default.ReloadResult, Tell);
-            return result.Refusal is not null ? ExitCode.Configuration : result.Certificate == false ? ExitCode.Failed : ExitCode.Ok;
+            return result.Refusal is not null ? ExitCode.Configuration
+                : result.Certificate == false ? ExitCode.Failed
+                : ExitCode.Ok;
         });
         return command;
     }
@@ -40,10 +45,24 @@ internal static class ServerReloadCommand
         {
             Table table = CommandConsole.Table("setting", "from", "to", "");
             foreach (ReloadedSetting setting in result.Settings)
-                table.AddRow(Markup.Escape(setting.Key), Markup.Escape(setting.From), Markup.Escape(setting.To), setting.Applied ? "applied" : "needs a restart");
+            {
+                table.AddRow(
+                    Markup.Escape(setting.Key),
+                    Markup.Escape(setting.From),
+                    Markup.Escape(setting.To),
+                    setting.Applied ? "applied" : "needs a restart"
+                );
+            }
+
             new CommandConsole().Tables.Write(table);
         }
         if (result.Certificate is { } certificate)
-            Console.Out.WriteLine(certificate ? "The certificate was read again." : $"The certificate cannot be used, and the one before stays in force: {result.CertificateProblem}");
+        {
+            Console.Out.WriteLine(
+                certificate
+                    ? "The certificate was read again."
+                    : $"The certificate cannot be used, and the one before stays in force: {result.CertificateProblem}"
+            );
+        }
     }
 }

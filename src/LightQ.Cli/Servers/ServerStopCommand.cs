@@ -12,16 +12,24 @@ internal static class ServerStopCommand
 {
     public static Command Create()
     {
-        Option<bool> drain = new("--drain") { Description = "Let clients finish first: nothing new is opened, what was sent is acknowledged, and members of groups may settle what they hold." };
+        Option<bool> drain = new("--drain")
+        {
+            Description =
+                "Let clients finish first: nothing new is opened, what was sent is acknowledged, and members of "
+                + "groups may settle what they hold.",
+        };
         Option<TimeSpan?> timeout = ValueOptions.Duration("--timeout");
         timeout.Description = "With --drain: how long clients have, at most 10m. Default: 30s.";
         var command = new BrokerCommand(
             "stop",
-            "Stop a broker over its control port, with the right admin. Returns when it has begun to stop; what it has acknowledged is kept.",
+            "Stop a broker over its control port, with the right admin. Returns when it has begun to stop; what it "
+                + "has acknowledged is kept.",
             "lightq server stop",
-            "lightq server stop --drain --timeout 30s")
+            "lightq server stop --drain --timeout 30s"
+        )
         {
-            drain, timeout,
+            drain,
+            timeout,
         };
         command.Validators.Add(result =>
         {
@@ -48,15 +56,29 @@ internal static class ServerStopCommand
         {
             last = progress;
             if (call.IsJson)
+            {
                 Console.Out.WriteLine(JsonSerializer.Serialize(progress, ServersJson.Default.StopProgress));
+            }
             else
-                console.Progress($"{Describe(progress)}, {progress.TimeLeft.TotalSeconds.ToString("0", CultureInfo.InvariantCulture)} s left");
+            {
+                console.Progress(
+                    $"{Describe(progress)}, "
+                        + $"{progress.TimeLeft.TotalSeconds.ToString("0", CultureInfo.InvariantCulture)} s left"
+                );
+            }
         }
         console.EndProgress();
         if (!call.IsJson && last is not null)
-            Console.Out.WriteLine(last.Connections == 0 ? "Drained: every client has finished." : $"The time is over: {Describe(last)} are cut.");
+        {
+            Console.Out.WriteLine(
+                last.Connections == 0
+                    ? "Drained: every client has finished."
+                    : $"The time is over: {Describe(last)} are cut."
+            );
+        }
     }
 
     private static string Describe(StopProgress progress) =>
-        $"{Plural.Of(progress.Connections, "client")}, {Plural.Of(progress.BusyProducers, "producer")} waiting for acks, {Plural.Of(progress.HeldMessages, "message")} held by groups";
+        $"{Plural.Of(progress.Connections, "client")}, {Plural.Of(progress.BusyProducers, "producer")} waiting for "
+        + $"acks, {Plural.Of(progress.HeldMessages, "message")} held by groups";
 }

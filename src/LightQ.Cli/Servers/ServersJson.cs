@@ -7,7 +7,8 @@ namespace LightQ.Cli.Servers;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(ServerPorts))]
 [JsonSerializable(typeof(StopProgress))]
 [JsonSerializable(typeof(ReloadResult))]

@@ -5,22 +5,31 @@ using System.Text;
 
 namespace LightQ.Cli.Servers;
 
-/// <summary>Tells systemd how the process is: ready, reloading, stopping, alive. The protocol of sd_notify(3): datagrams of assignments to the socket that NOTIFY_SOCKET names.</summary>
+/// <summary>
+/// Tells systemd how the process is: ready, reloading, stopping, alive. The protocol of sd_notify(3): datagrams of
+/// assignments to the socket that NOTIFY_SOCKET names.
+/// </summary>
 /// <remarks>
-/// Microsoft.Extensions.Hosting.Systemd says READY and STOPPING and nothing else: no reload, no watchdog, no more time for a drain.
-/// What cannot be sent is not: the service manager then judges by its time-outs.
+/// Microsoft.Extensions.Hosting.Systemd says READY and STOPPING and nothing else: no reload, no watchdog, no more time
+/// for a drain. What cannot be sent is not: the service manager then judges by its time-outs.
 /// </remarks>
 internal sealed class ServiceNotifier : IDisposable
 {
-    private const string SocketVariable = "NOTIFY_SOCKET", WatchdogVariable = "WATCHDOG_USEC", WatchdogProcessVariable = "WATCHDOG_PID";
+    private const string SocketVariable = "NOTIFY_SOCKET",
+        WatchdogVariable = "WATCHDOG_USEC",
+        WatchdogProcessVariable = "WATCHDOG_PID";
 
-    private readonly Socket _socket = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false }; // A manager that does not read must not hold up the broker.
+    private readonly Socket _socket = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified)
+    {
+        Blocking = false,
+    }; // A manager that does not read must not hold up the broker.
     private readonly UnixDomainSocketEndPoint _manager;
     private readonly Timer? _watchdog;
 
     private ServiceNotifier(string path, TimeSpan? watchdog)
     {
-        _manager = new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path); // @ stands for a name outside the file system.
+        // @ stands for a name outside the file system.
+        _manager = new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path);
         if (watchdog is { } interval)
             _watchdog = new Timer(_ => Send("WATCHDOG=1", tries: 1), null, interval / 2, interval / 2);
     }
@@ -28,10 +37,25 @@ internal sealed class ServiceNotifier : IDisposable
     /// <summary>The one that the environment asks for; null where nobody does.</summary>
     public static ServiceNotifier? FromEnvironment()
     {
-        if (Environment.GetEnvironmentVariable(SocketVariable) is not { Length: > 1 } path || path[0] is not ('/' or '@'))
+        if (
+            Environment.GetEnvironmentVariable(SocketVariable) is not { Length: > 1 } path
+            || path[0] is not ('/' or '@')
+        )
+        {
             return null;
-        bool isMeant = Environment.GetEnvironmentVariable(WatchdogProcessVariable) is not { Length: > 0 } process || process == Environment.ProcessId.ToString(CultureInfo.InvariantCulture);
-        bool isWatched = long.TryParse(Environment.GetEnvironmentVariable(WatchdogVariable), NumberStyles.None, CultureInfo.InvariantCulture, out long microseconds) && microseconds > 0;
+        }
+
+        bool isMeant =
+            Environment.GetEnvironmentVariable(WatchdogProcessVariable) is not { Length: > 0 } process
+            || process == Environment.ProcessId.ToString(CultureInfo.InvariantCulture);
+        bool isWatched =
+            long.TryParse(
+                Environment.GetEnvironmentVariable(WatchdogVariable),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out long microseconds
+            )
+            && microseconds > 0;
         return new ServiceNotifier(path, isMeant && isWatched ? TimeSpan.FromMicroseconds(microseconds) : null);
     }
 
@@ -40,12 +64,24 @@ internal sealed class ServiceNotifier : IDisposable
 
     /// <summary>It reads its configuration again, until it is <see cref="Ready"/>.</summary>
     public void Reloading() =>
-        Send(string.Create(CultureInfo.InvariantCulture, $"RELOADING=1\nMONOTONIC_USEC={Stopwatch.GetTimestamp() / (Stopwatch.Frequency / 1_000_000)}\nSTATUS=Reading the configuration again"));
+        Send(
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"RELOADING=1\nMONOTONIC_USEC={Stopwatch.GetTimestamp() / (Stopwatch.Frequency / 1_000_000)}\nSTATUS=Reading the configuration again"
+            )
+        );
 
     /// <summary>It stops.</summary>
-    /// <param name="drain">How long clients get to finish, which the service manager is asked to add to what it allows.</param>
+    /// <param name="drain">
+    /// How long clients get to finish, which the service manager is asked to add to what it allows.
+    /// </param>
     public void Stopping(TimeSpan drain) =>
-        Send(string.Create(CultureInfo.InvariantCulture, $"STOPPING=1\nSTATUS=Stopping\nEXTEND_TIMEOUT_USEC={(long)(drain + TimeSpan.FromSeconds(30)).TotalMicroseconds}"));
+        Send(
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"STOPPING=1\nSTATUS=Stopping\nEXTEND_TIMEOUT_USEC={(long)(drain + TimeSpan.FromSeconds(30)).TotalMicroseconds}"
+            )
+        );
 
     /// <inheritdoc/>
     public void Dispose()
@@ -54,7 +90,9 @@ internal sealed class ServiceNotifier : IDisposable
         _socket.Dispose();
     }
 
-    /// <summary>What must not be missed is tried for two seconds while the manager does not read; a sign of life is not.</summary>
+    /// <summary>
+    /// What must not be missed is tried for two seconds while the manager does not read; a sign of life is not.
+    /// </summary>
     private void Send(string assignments, int tries = 40)
     {
         while (tries-- > 0)

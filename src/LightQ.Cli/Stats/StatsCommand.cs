@@ -10,7 +10,18 @@ namespace LightQ.Cli.Stats;
 /// <summary><c>lightq stats</c>: the figures of a topic or of the broker.</summary>
 internal static class StatsCommand
 {
-    private static readonly string[] WatchColumns = ["received", "sent", "received/s", "sent/s", "publishers", "subscribers", "queue", "end", "durable"];
+    private static readonly string[] WatchColumns =
+    [
+        "received",
+        "sent",
+        "received/s",
+        "sent/s",
+        "publishers",
+        "subscribers",
+        "queue",
+        "end",
+        "durable",
+    ];
 
     public static Command Create()
     {
@@ -18,15 +29,29 @@ internal static class StatsCommand
         {
             Description = "The topic's name; NAME/3 is its partition 3. Without it: the broker.",
             Arity = ArgumentArity.ZeroOrOne,
-            CustomParser = result => ValueOptions.Parsed<TopicAddress?>(result, TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem), address, problem),
+            CustomParser = result =>
+                ValueOptions.Parsed<TopicAddress?>(
+                    result,
+                    TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem),
+                    address,
+                    problem
+                ),
         };
         Option<bool> watch = new("--watch") { Description = "Again and again, until Ctrl-C; needs a topic." };
         Option<TimeSpan?> interval = ValueOptions.Duration("--interval");
         interval.Description = "Between two lines of --watch, 100ms to 1h. Default 1s.";
         var command = new BrokerCommand(
-            "stats", "Show the figures of a topic or of the broker.", "lightq stats", "lightq stats orders", "lightq stats clicks/3", "lightq stats orders --watch --interval 500ms")
+            "stats",
+            "Show the figures of a topic or of the broker.",
+            "lightq stats",
+            "lightq stats orders",
+            "lightq stats clicks/3",
+            "lightq stats orders --watch --interval 500ms"
+        )
         {
-            topic, watch, interval,
+            topic,
+            watch,
+            interval,
         };
         command.Validators.Add(result =>
         {
@@ -57,7 +82,7 @@ internal static class StatsCommand
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(call.Cancellation, StandardOutput.Closed);
         if (!call.IsJson)
-            Console.Out.WriteLine(string.Concat(WatchColumns.Select(c => $"{c,13}")));
+            Console.Out.WriteLine(string.Concat(WatchColumns.Select(c => $"{c, 13}")));
         try
         {
             await foreach (TopicStats stats in call.Client.Stats.WatchAsync(topic, interval, ended.Token))
@@ -80,9 +105,16 @@ internal static class StatsCommand
     {
         double[] values =
         [
-            view.MessagesReceived, view.MessagesSent, view.ReceiveRate, view.SendRate, view.PublishersCount, view.SubscribersCount,
-            view.QueueSize, view.EndOffset, view.DurableOffset,
+            view.MessagesReceived,
+            view.MessagesSent,
+            view.ReceiveRate,
+            view.SendRate,
+            view.PublishersCount,
+            view.SubscribersCount,
+            view.QueueSize,
+            view.EndOffset,
+            view.DurableOffset,
         ];
-        return string.Concat(values.Select(v => string.Create(CultureInfo.InvariantCulture, $"{v,13:N0}")));
+        return string.Concat(values.Select(v => string.Create(CultureInfo.InvariantCulture, $"{v, 13:N0}")));
     }
 }

@@ -6,7 +6,8 @@ namespace LightQ.Cli.Stats;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(TopicStatsView))]
 [JsonSerializable(typeof(BrokerStatsView))]
 internal sealed partial class StatsJson : JsonSerializerContext;

@@ -56,10 +56,14 @@ internal sealed record TopicStatsView
 
     public long WorstGroupLag { get; init; }
 
-    /// <summary>Messages in the topic's dead-letter topic; absent where that may not be seen, and for a partition.</summary>
+    /// <summary>
+    /// Messages in the topic's dead-letter topic; absent where that may not be seen, and for a partition.
+    /// </summary>
     public long? DeadLetters { get; init; }
 
-    /// <summary>The group that keeps most of a topic whose messages go when all have settled them; absent when none does.</summary>
+    /// <summary>
+    /// The group that keeps most of a topic whose messages go when all have settled them; absent when none does.
+    /// </summary>
     public string? RetentionGroup { get; init; }
 
     public long RetentionMessages { get; init; }
@@ -70,62 +74,65 @@ internal sealed record TopicStatsView
 
     private string KeptFor => RetentionGroup is null ? "as there is no group" : $"for the group {RetentionGroup}";
 
-    public static TopicStatsView From(TopicStats stats) => new()
-    {
-        Topic = stats.Topic,
-        Partition = stats.Partition,
-        Time = stats.Time,
-        MessagesReceived = stats.MessagesReceived,
-        MessagesSent = stats.MessagesSent,
-        MessagesSettled = stats.MessagesSettled,
-        PublishersCount = stats.PublishersCount,
-        SubscribersCount = stats.SubscribersCount,
-        QueueSize = stats.QueueSize,
-        TotalBytesWritten = stats.TotalBytesWritten,
-        TotalBytesRead = stats.TotalBytesRead,
-        ReceiveRate = stats.ReceiveRate,
-        SendRate = stats.SendRate,
-        StartOffset = stats.StartOffset,
-        EndOffset = stats.EndOffset,
-        DurableOffset = stats.DurableOffset,
-        Gaps = stats.Gaps,
-        Drops = stats.Drops,
-        StoredBytes = stats.StoredBytes,
-        DelayedMessages = stats.DelayedMessages,
-        GroupsCount = stats.GroupsCount,
-        WorstGroup = stats.WorstGroup.Length == 0 ? null : stats.WorstGroup,
-        WorstGroupLag = stats.WorstGroupLag,
-        DeadLetters = stats.DeadLetters,
-        RetentionGroup = stats.RetentionGroup,
-        RetentionMessages = stats.RetentionMessages,
-        RememberedIds = stats.RememberedIds,
-        Duplicates = stats.Duplicates,
-    };
+    public static TopicStatsView From(TopicStats stats) =>
+        new()
+        {
+            Topic = stats.Topic,
+            Partition = stats.Partition,
+            Time = stats.Time,
+            MessagesReceived = stats.MessagesReceived,
+            MessagesSent = stats.MessagesSent,
+            MessagesSettled = stats.MessagesSettled,
+            PublishersCount = stats.PublishersCount,
+            SubscribersCount = stats.SubscribersCount,
+            QueueSize = stats.QueueSize,
+            TotalBytesWritten = stats.TotalBytesWritten,
+            TotalBytesRead = stats.TotalBytesRead,
+            ReceiveRate = stats.ReceiveRate,
+            SendRate = stats.SendRate,
+            StartOffset = stats.StartOffset,
+            EndOffset = stats.EndOffset,
+            DurableOffset = stats.DurableOffset,
+            Gaps = stats.Gaps,
+            Drops = stats.Drops,
+            StoredBytes = stats.StoredBytes,
+            DelayedMessages = stats.DelayedMessages,
+            GroupsCount = stats.GroupsCount,
+            WorstGroup = stats.WorstGroup.Length == 0 ? null : stats.WorstGroup,
+            WorstGroupLag = stats.WorstGroupLag,
+            DeadLetters = stats.DeadLetters,
+            RetentionGroup = stats.RetentionGroup,
+            RetentionMessages = stats.RetentionMessages,
+            RememberedIds = stats.RememberedIds,
+            Duplicates = stats.Duplicates,
+        };
 
     public IEnumerable<(string Name, string Value)> Rows() =>
-    [
-        ("topic", new TopicAddress(Topic, Partition).ToString()),
-        ("messages received", Number(MessagesReceived)),
-        ("messages sent", Number(MessagesSent)),
-        ("messages settled", Number(MessagesSettled)),
-        ("publishers", Number(PublishersCount)),
-        ("subscribers", Number(SubscribersCount)),
-        ("queue size", Number(QueueSize)),
-        ("delayed", Number(DelayedMessages)),
-        ("groups", Number(GroupsCount)),
-        ("largest lag of a group", WorstGroup is null ? "0" : $"{Number(WorstGroupLag)} ({WorstGroup})"),
-        ("dead letters", DeadLetters is { } letters ? Number(letters) : "unknown"),
-        ("ids remembered", Number(RememberedIds)),
-        ("duplicates", Number(Duplicates)),
-        ("bytes written", Number(TotalBytesWritten)),
-        ("bytes read", Number(TotalBytesRead)),
-        ("offsets", $"{StartOffset} to {EndOffset}"),
-        ("durable up to", Number(DurableOffset)),
-        ("gaps", Number(Gaps)),
-        ("drops", Number(Drops)),
-        ("bytes stored", Number(StoredBytes)),
-        .. RetentionMessages == 0 ? [] : new[] { ("kept", $"{Plural.Of(RetentionMessages, "message")}, {KeptFor}") },
-    ];
+        [
+            ("topic", new TopicAddress(Topic, Partition).ToString()),
+            ("messages received", Number(MessagesReceived)),
+            ("messages sent", Number(MessagesSent)),
+            ("messages settled", Number(MessagesSettled)),
+            ("publishers", Number(PublishersCount)),
+            ("subscribers", Number(SubscribersCount)),
+            ("queue size", Number(QueueSize)),
+            ("delayed", Number(DelayedMessages)),
+            ("groups", Number(GroupsCount)),
+            ("largest lag of a group", WorstGroup is null ? "0" : $"{Number(WorstGroupLag)} ({WorstGroup})"),
+            ("dead letters", DeadLetters is { } letters ? Number(letters) : "unknown"),
+            ("ids remembered", Number(RememberedIds)),
+            ("duplicates", Number(Duplicates)),
+            ("bytes written", Number(TotalBytesWritten)),
+            ("bytes read", Number(TotalBytesRead)),
+            ("offsets", $"{StartOffset} to {EndOffset}"),
+            ("durable up to", Number(DurableOffset)),
+            ("gaps", Number(Gaps)),
+            ("drops", Number(Drops)),
+            ("bytes stored", Number(StoredBytes)),
+            .. RetentionMessages == 0
+                ? []
+                : new[] { ("kept", $"{Plural.Of(RetentionMessages, "message")}, {KeptFor}") },
+        ];
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
 }

@@ -11,20 +11,22 @@ namespace LightQ.Cli.Topics;
 /// <summary><c>lightq topic</c>: creates, shows and deletes topics.</summary>
 internal static class TopicCommand
 {
-    public static Command Create() => new ExampleCommand(
-        "topic",
-        "Create, show and delete topics.",
-        "lightq topic create orders",
-        "lightq topic list",
-        "lightq topic show orders --output json")
-    {
-        TopicCreateCommand.Create(),
-        Ensure(),
-        TopicListCommand.Create(),
-        Show(),
-        Delete(),
-        Truncate(),
-    };
+    public static Command Create() =>
+        new ExampleCommand(
+            "topic",
+            "Create, show and delete topics.",
+            "lightq topic create orders",
+            "lightq topic list",
+            "lightq topic show orders --output json"
+        )
+        {
+            TopicCreateCommand.Create(),
+            Ensure(),
+            TopicListCommand.Create(),
+            Show(),
+            Delete(),
+            Truncate(),
+        };
 
     /// <summary>Shows a topic, or what one of its partitions holds.</summary>
     public static void Answer(BrokerCall call, TopicInfo info, int? partition = null)
@@ -41,7 +43,8 @@ internal static class TopicCommand
             "ensure",
             "Create a topic if it is missing, otherwise change the given settings that may be changed.",
             "lightq topic ensure orders --retention-age 7d",
-            "lightq topic ensure ticks --kind transient --ring 64MiB --slow-policy drop-oldest")
+            "lightq topic ensure ticks --kind transient --ring 64MiB --slow-policy drop-oldest"
+        )
         {
             topic,
         };
@@ -59,7 +62,11 @@ internal static class TopicCommand
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
         var command = new BrokerCommand(
-            "show", "Show a topic or one of its partitions: its settings, its id and what it holds.", "lightq topic show orders --output json", "lightq topic show clicks/3")
+            "show",
+            "Show a topic or one of its partitions: its settings, its id and what it holds.",
+            "lightq topic show orders --output json",
+            "lightq topic show clicks/3"
+        )
         {
             topic,
         };
@@ -80,9 +87,11 @@ internal static class TopicCommand
             "delete",
             "Delete a topic with everything in it.",
             "lightq topic delete orders",
-            "lightq topic delete orders --yes")
+            "lightq topic delete orders --yes"
+        )
         {
-            topic, yes,
+            topic,
+            yes,
         };
         command.Run(async call =>
         {
@@ -106,9 +115,16 @@ internal static class TopicCommand
         var all = new Option<bool>("--all") { Description = "Remove all messages that are there now." };
         Option<bool> yes = Confirmation.Yes();
         var command = new BrokerCommand(
-            "truncate", "Remove a topic's oldest messages, or those of one of its partitions.", "lightq topic truncate orders --before 1000000", "lightq topic truncate clicks/3 --all --yes")
+            "truncate",
+            "Remove a topic's oldest messages, or those of one of its partitions.",
+            "lightq topic truncate orders --before 1000000",
+            "lightq topic truncate clicks/3 --all --yes"
+        )
         {
-            topic, before, all, yes,
+            topic,
+            before,
+            all,
+            yes,
         };
         command.Validators.Add(result =>
         {
@@ -118,46 +134,87 @@ internal static class TopicCommand
         command.Run(async call =>
         {
             TopicAddress address = call.Required(topic);
-            TruncateView[] done =
-                await TruncateAsync(call.Client, address, call.Get(before), call.Get(yes), call.Cancellation);
+            TruncateView[] done = await TruncateAsync(
+                call.Client,
+                address,
+                call.Get(before),
+                call.Get(yes),
+                call.Cancellation
+            );
             if (done is [TruncateView only])
+            {
                 call.Answer(
                     only,
                     TopicsJson.Default.TruncateView,
-                    $"{address} now begins at offset {only.StartOffset}.");
+                    $"{address} now begins at offset {only.StartOffset}."
+                );
+            }
             else
+            {
                 call.Answer(done, TopicsJson.Default.TruncateViewArray, Write);
+            }
         });
         return command;
     }
 
-    private static async Task<TruncateView[]> TruncateAsync(LightQClient client, TopicAddress address, long? before, bool isConfirmed, CancellationToken cancellationToken)
+    private static async Task<TruncateView[]> TruncateAsync(
+        LightQClient client,
+        TopicAddress address,
+        long? before,
+        bool isConfirmed,
+        CancellationToken cancellationToken
+    )
     {
         TopicInfo topic = await client.Topics.GetAsync(address.Topic, cancellationToken);
         int[] partitions = address.Partition is { } one ? [one] : [.. Enumerable.Range(0, topic.Spec.Partitions)];
         if (partitions.Length > 1 && before is not null)
-            throw new CommandException(ExitCode.Usage, $"--before is an offset of one partition, and {address.Topic} has {partitions.Length}: name one, as in {address.Topic}/0.");
+        {
+            throw new CommandException(
+                ExitCode.Usage,
+                $"--before is an offset of one partition, and {address.Topic} has {partitions.Length}: name one, as "
+                    + $"in {address.Topic}/0."
+            );
+        }
+
         if (!isConfirmed)
         {
             TopicView held = address.Partition is { } asked ? TopicView.From(topic).Of(asked) : TopicView.From(topic);
-            string what = before is { } offset ? $"those below offset {offset.ToString(CultureInfo.InvariantCulture)} of {CountOf(held)}" : CountOf(held);
+            string what = before is { } offset
+                ? $"those below offset {offset.ToString(CultureInfo.InvariantCulture)} of {CountOf(held)}"
+                : CountOf(held);
             Confirmation.Demand($"remove {what} from {address}");
         }
         var done = new List<TruncateView>();
         foreach (int partition in partitions)
-            done.Add(new TruncateView(address.Topic, partition, await client.Topics.TruncateAsync(address.Topic, before, partition, cancellationToken)));
+        {
+            done.Add(
+                new TruncateView(
+                    address.Topic,
+                    partition,
+                    await client.Topics.TruncateAsync(address.Topic, before, partition, cancellationToken)
+                )
+            );
+        }
+
         return [.. done];
     }
 
     private static void Write(TruncateView[] done)
     {
         foreach (TruncateView view in done)
-            CommandConsole.Line($"{new TopicAddress(view.Topic, view.Partition)} now begins at offset {view.StartOffset}.");
+        {
+            CommandConsole.Line(
+                $"{new TopicAddress(view.Topic, view.Partition)} now begins at offset {view.StartOffset}."
+            );
+        }
     }
 
-    private static string CountOf(TopicView topic) => Plural.Of(topic.EndOffsets.Sum() - topic.StartOffsets.Sum(), "message");
+    private static string CountOf(TopicView topic) =>
+        Plural.Of(topic.EndOffsets.Sum() - topic.StartOffsets.Sum(), "message");
 
-    private static string Describe(EnsureTopicResult result) => result.Created ? $"Created {result.Topic.Name}."
+    private static string Describe(EnsureTopicResult result) =>
+        result.Created ? $"Created {result.Topic.Name}."
         : result.Changes.Count == 0 ? $"{result.Topic.Name} is as it should be."
-        : $"Changed {result.Topic.Name}: {string.Join(", ", result.Changes.Select(c => $"{c.Setting} from {c.From} to {c.To}"))}.";
+        : $"Changed {result.Topic.Name}: "
+            + $"{string.Join(", ", result.Changes.Select(c => $"{c.Setting} from {c.From} to {c.To}"))}.";
 }

@@ -6,27 +6,42 @@ using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Topics;
 
-/// <summary><c>lightq topic create</c>: one topic, or with <c>-n</c> the separate topics of <c>producer</c> and <c>consumer</c>.</summary>
+/// <summary>
+/// <c>lightq topic create</c>: one topic, or with <c>-n</c> the separate topics of <c>producer</c> and <c>consumer</c>.
+/// </summary>
 internal static class TopicCreateCommand
 {
-    private const string Queue = "queue", File = "file";
+    private const string Queue = "queue",
+        File = "file";
 
     public static Command Create()
     {
-        Argument<string?> topic = new("TOPIC") { Description = "The topic's name. With -n the part before the number, by default test.", Arity = ArgumentArity.ZeroOrOne };
+        Argument<string?> topic = new("TOPIC")
+        {
+            Description = "The topic's name. With -n the part before the number, by default test.",
+            Arity = ArgumentArity.ZeroOrOne,
+        };
         Option<int?> topics = TransferOptions.Topics();
-        Option<string?> storage = new("--storage", "-s") { Description = "The same as --kind in the words of the documents: queue for transient, file for durable.", HelpName = $"{Queue}|{File}" };
+        Option<string?> storage = new("--storage", "-s")
+        {
+            Description = "The same as --kind in the words of the documents: queue for transient, file for durable.",
+            HelpName = $"{Queue}|{File}",
+        };
         storage.AcceptOnlyFromAmong(Queue, File);
         var settings = new TopicSettingOptions();
         var command = new BrokerCommand(
             "create",
-            "Create a topic; it is an error if there is one of that name. What cannot be changed later says so below; the rest 'topic ensure' changes.",
+            "Create a topic; it is an error if there is one of that name. What cannot be changed later says so below; "
+                + "the rest 'topic ensure' changes.",
             "lightq topic create orders --retention-age 7d",
             "lightq topic create clicks --partitions 16",
             "lightq topic create ticks --kind transient --ring 64MiB --slow-policy drop-oldest",
-            "lightq topic create -n 1 -s file")
+            "lightq topic create -n 1 -s file"
+        )
         {
-            topic, topics, storage,
+            topic,
+            topics,
+            storage,
         };
         command.Validators.Add(result =>
         {

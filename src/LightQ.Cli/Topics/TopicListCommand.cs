@@ -11,14 +11,20 @@ namespace LightQ.Cli.Topics;
 /// <summary><c>lightq topic list</c>: all topics, how much goes through them, and what waits.</summary>
 internal static class TopicListCommand
 {
-    private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), LongestInterval = TimeSpan.FromHours(1);
+    private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1),
+        LongestInterval = TimeSpan.FromHours(1);
 
     public static Command Create()
     {
         Option<TimeSpan?> interval = ValueOptions.Duration("--interval", orNone: true);
-        interval.Description = "How long the rates are measured, up to 1h; none shows none and answers at once. Default 1s.";
+        interval.Description =
+            "How long the rates are measured, up to 1h; none shows none and answers at once. Default 1s.";
         var command = new BrokerCommand(
-            "list", "List all topics with their rates, the lag of the group that is furthest behind, and their dead letters.", "lightq topic list", "lightq topic list --interval none --output json")
+            "list",
+            "List all topics with their rates, the lag of the group that is furthest behind, and their dead letters.",
+            "lightq topic list",
+            "lightq topic list --interval none --output json"
+        )
         {
             interval,
         };
@@ -35,19 +41,32 @@ internal static class TopicListCommand
         return command;
     }
 
-    private static async Task<TopicView[]> ReadAsync(LightQClient client, TimeSpan interval, CancellationToken cancellationToken)
+    private static async Task<TopicView[]> ReadAsync(
+        LightQClient client,
+        TimeSpan interval,
+        CancellationToken cancellationToken
+    )
     {
         Dictionary<string, TopicStats> before = [];
         if (interval > TimeSpan.Zero)
         {
-            before = await client.Stats.ListTopicsAsync(cancellationToken).ToDictionaryAsync(s => s.Topic, cancellationToken: cancellationToken);
+            before = await client
+                .Stats.ListTopicsAsync(cancellationToken)
+                .ToDictionaryAsync(s => s.Topic, cancellationToken: cancellationToken);
             if (before.Count != 0)
                 await Task.Delay(interval, cancellationToken);
         }
-        Dictionary<string, TopicStats> now = await client.Stats.ListTopicsAsync(cancellationToken).ToDictionaryAsync(s => s.Topic, cancellationToken: cancellationToken);
+        Dictionary<string, TopicStats> now = await client
+            .Stats.ListTopicsAsync(cancellationToken)
+            .ToDictionaryAsync(s => s.Topic, cancellationToken: cancellationToken);
         var topics = new List<TopicView>();
         await foreach (TopicInfo info in client.Topics.ListAsync(cancellationToken))
-            topics.Add(With(TopicView.From(info), before.GetValueOrDefault(info.Name), now.GetValueOrDefault(info.Name)));
+        {
+            topics.Add(
+                With(TopicView.From(info), before.GetValueOrDefault(info.Name), now.GetValueOrDefault(info.Name))
+            );
+        }
+
         return [.. topics];
     }
 
@@ -56,7 +75,10 @@ internal static class TopicListCommand
         if (now is null)
             return topic; // Made this very moment.
         // Made anew meanwhile, it counts from zero again.
-        double seconds = before is null || before.MessagesReceived > now.MessagesReceived ? 0 : (now.Time - before.Time).TotalSeconds;
+        double seconds =
+            before is null || before.MessagesReceived > now.MessagesReceived
+                ? 0
+                : (now.Time - before.Time).TotalSeconds;
         return topic with
         {
             ReceiveRate = seconds > 0 ? (now.MessagesReceived - before!.MessagesReceived) / seconds : null,
@@ -69,7 +91,18 @@ internal static class TopicListCommand
 
     private static void Write(TopicView[] topics)
     {
-        Table table = CommandConsole.Table("topic", "kind", "partitions", "ack", "messages", "in/s", "out/s", "lag", "dead letters", "state");
+        Table table = CommandConsole.Table(
+            "topic",
+            "kind",
+            "partitions",
+            "ack",
+            "messages",
+            "in/s",
+            "out/s",
+            "lag",
+            "dead letters",
+            "state"
+        );
         foreach (TopicView topic in topics)
         {
             table.AddRow(
@@ -80,12 +113,18 @@ internal static class TopicListCommand
                 Number(topic.EndOffsets.Sum() - topic.StartOffsets.Sum()),
                 Number(topic.ReceiveRate),
                 Number(topic.SendRate),
-                Markup.Escape(topic.WorstGroup is null ? Number(topic.WorstGroupLag) : $"{Number(topic.WorstGroupLag)} ({topic.WorstGroup})"),
+                Markup.Escape(
+                    topic.WorstGroup is null
+                        ? Number(topic.WorstGroupLag)
+                        : $"{Number(topic.WorstGroupLag)} ({topic.WorstGroup})"
+                ),
                 Number(topic.DeadLetters),
-                Markup.Escape(topic.Failure ?? "ok"));
+                Markup.Escape(topic.Failure ?? "ok")
+            );
         }
         new CommandConsole().Tables.Write(table);
     }
 
-    private static string Number(double? value) => value is { } known ? known.ToString("N0", CultureInfo.InvariantCulture) : "-";
+    private static string Number(double? value) =>
+        value is { } known ? known.ToString("N0", CultureInfo.InvariantCulture) : "-";
 }

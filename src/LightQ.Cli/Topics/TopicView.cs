@@ -13,7 +13,8 @@ internal sealed record TopicView
     private const double SecondsOfDay = 86400;
 
     /// <summary>When a transient topic gives its memory back; the broker may have been told otherwise.</summary>
-    public static string RestText { get; } = $"after {new BrokerOptions().RestAfter.TotalMinutes} minutes without use (the server's Broker:RestAfter)";
+    public static string RestText { get; } =
+        $"after {new BrokerOptions().RestAfter.TotalMinutes} minutes without use (the server's Broker:RestAfter)";
 
     public required string Name { get; init; }
 
@@ -90,47 +91,57 @@ internal sealed record TopicView
     /// <summary>The partitions that the broker does not serve; absent when it serves all.</summary>
     public IReadOnlyList<RefusedPartition>? RefusedPartitions { get; init; }
 
-    public static TopicView From(TopicInfo info) => new()
-    {
-        Name = info.Name,
-        Id = info.Id,
-        Kind = Lower(info.Spec.Kind),
-        Partitions = info.Spec.Partitions,
-        RingBytes = info.Spec.RingBytes,
-        SegmentBytes = info.Spec.SegmentBytes,
-        Retention = Lower(info.Spec.Retention),
-        RetentionBytes = info.Spec.RetentionBytes ?? 0,
-        RetentionSeconds = (info.Spec.RetentionAge ?? TimeSpan.Zero).TotalSeconds,
-        AckLevel = Lower(info.Spec.AckLevel),
-        ReadLevel = Lower(info.Spec.ReadLevel),
-        MaxMessageBytes = info.Spec.MaxMessageBytes,
-        SlowPolicy = ValueOptions.Hyphenated(info.Spec.SlowPolicy),
-        LockSeconds = (info.Spec.LockDuration ?? TimeSpan.Zero).TotalSeconds,
-        MaxDeliveries = info.Spec.MaxDeliveries ?? 0,
-        RetryDelaySeconds = (info.Spec.RetryDelay ?? TimeSpan.Zero).TotalSeconds,
-        MaxRetryDelaySeconds = (info.Spec.MaxRetryDelay ?? TimeSpan.Zero).TotalSeconds,
-        DeadLetterTopic = info.Spec.DeadLetterTopic ?? $"{info.Name}.dead",
-        DedupSeconds = (info.Spec.DedupWindow ?? TimeSpan.Zero).TotalSeconds,
-        DedupMaxIds = info.Spec.DedupMaxIds ?? 0,
-        CreateTime = info.CreateTime,
-        StartOffsets = info.StartOffsets,
-        EndOffsets = info.EndOffsets,
-        Failure = info.Failure.Length == 0 ? null : info.Failure,
-        Damage = info.Damage.Count == 0 ? null : info.Damage,
-        RefusedPartitions = info.RefusedPartitions.Count == 0 ? null : info.RefusedPartitions,
-    };
+    public static TopicView From(TopicInfo info) =>
+        new()
+        {
+            Name = info.Name,
+            Id = info.Id,
+            Kind = Lower(info.Spec.Kind),
+            Partitions = info.Spec.Partitions,
+            RingBytes = info.Spec.RingBytes,
+            SegmentBytes = info.Spec.SegmentBytes,
+            Retention = Lower(info.Spec.Retention),
+            RetentionBytes = info.Spec.RetentionBytes ?? 0,
+            RetentionSeconds = (info.Spec.RetentionAge ?? TimeSpan.Zero).TotalSeconds,
+            AckLevel = Lower(info.Spec.AckLevel),
+            ReadLevel = Lower(info.Spec.ReadLevel),
+            MaxMessageBytes = info.Spec.MaxMessageBytes,
+            SlowPolicy = ValueOptions.Hyphenated(info.Spec.SlowPolicy),
+            LockSeconds = (info.Spec.LockDuration ?? TimeSpan.Zero).TotalSeconds,
+            MaxDeliveries = info.Spec.MaxDeliveries ?? 0,
+            RetryDelaySeconds = (info.Spec.RetryDelay ?? TimeSpan.Zero).TotalSeconds,
+            MaxRetryDelaySeconds = (info.Spec.MaxRetryDelay ?? TimeSpan.Zero).TotalSeconds,
+            DeadLetterTopic = info.Spec.DeadLetterTopic ?? $"{info.Name}.dead",
+            DedupSeconds = (info.Spec.DedupWindow ?? TimeSpan.Zero).TotalSeconds,
+            DedupMaxIds = info.Spec.DedupMaxIds ?? 0,
+            CreateTime = info.CreateTime,
+            StartOffsets = info.StartOffsets,
+            EndOffsets = info.EndOffsets,
+            Failure = info.Failure.Length == 0 ? null : info.Failure,
+            Damage = info.Damage.Count == 0 ? null : info.Damage,
+            RefusedPartitions = info.RefusedPartitions.Count == 0 ? null : info.RefusedPartitions,
+        };
 
     /// <summary>The same with the offsets and the damage of one partition.</summary>
-    public TopicView Of(int partition) => partition < Partitions
-        ? this with
-        {
-            Partition = partition,
-            StartOffsets = [.. StartOffsets.Skip(partition).Take(1)],
-            EndOffsets = [.. EndOffsets.Skip(partition).Take(1)],
-            Damage = Damage?.Where(d => d.Partition == partition).ToArray() is { Length: > 0 } damage ? damage : null,
-            RefusedPartitions = RefusedPartitions?.Where(r => r.Partition == partition).ToArray() is { Length: > 0 } refused ? refused : null,
-        }
-        : throw new CommandException(ExitCode.Failed, $"{Name} has no partition {partition}; allowed: 0 to {Partitions - 1}.");
+    public TopicView Of(int partition) =>
+        partition < Partitions
+            ? this with
+            {
+                Partition = partition,
+                StartOffsets = [.. StartOffsets.Skip(partition).Take(1)],
+                EndOffsets = [.. EndOffsets.Skip(partition).Take(1)],
+                Damage = Damage?.Where(d => d.Partition == partition).ToArray() is { Length: > 0 } damage
+                    ? damage
+                    : null,
+                RefusedPartitions = RefusedPartitions?.Where(r => r.Partition == partition).ToArray()
+                    is { Length: > 0 } refused
+                    ? refused
+                    : null,
+            }
+            : throw new CommandException(
+                ExitCode.Failed,
+                $"{Name} has no partition {partition}; allowed: 0 to {Partitions - 1}."
+            );
 
     /// <summary>Name and value of every field, for people.</summary>
     public IEnumerable<(string Name, string Value)> Rows()
@@ -146,8 +157,14 @@ internal sealed record TopicView
             yield return ("retention", RetentionText());
             yield return ("read level", ReadLevel);
             yield return ("lock", Duration(LockSeconds));
-            yield return ("deliveries", MaxDeliveries == 0 ? "without end" : $"{MaxDeliveries}, then to {DeadLetterTopic}");
-            yield return ("retry delay", $"{Duration(RetryDelaySeconds)}, doubling up to {Duration(MaxRetryDelaySeconds)}");
+            yield return (
+                "deliveries",
+                MaxDeliveries == 0 ? "without end" : $"{MaxDeliveries}, then to {DeadLetterTopic}"
+            );
+            yield return (
+                "retry delay",
+                $"{Duration(RetryDelaySeconds)}, doubling up to {Duration(MaxRetryDelaySeconds)}"
+            );
         }
         else
         {
@@ -157,16 +174,38 @@ internal sealed record TopicView
         yield return ("max message", Bytes(MaxMessageBytes));
         yield return ("slow policy", SlowPolicy);
         if (DedupSeconds != 0)
-            yield return ("deduplication", string.Create(CultureInfo.InvariantCulture, $"ids remembered for {Duration(DedupSeconds)}, at most {DedupMaxIds:N0} a partition"));
+        {
+            yield return (
+                "deduplication",
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"ids remembered for {Duration(DedupSeconds)}, at most {DedupMaxIds:N0} a partition"
+                )
+            );
+        }
+
         yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
         foreach (((long start, long end), int index) in StartOffsets.Zip(EndOffsets).Select((range, i) => (range, i)))
-            yield return (Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}", end < 0 ? "refused" : $"{start} to {end}");
+        {
+            yield return (
+                Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}",
+                end < 0 ? "refused" : $"{start} to {end}"
+            );
+        }
+
         foreach (RefusedPartition refused in RefusedPartitions ?? [])
             yield return (Partitions == 1 ? "refused" : $"refused partition {refused.Partition}", refused.Reason);
         if (Failure is not null && RefusedPartitions is null)
             yield return ("failure", Failure);
         foreach (DamagedRange range in Damage ?? [])
-            yield return ("damage", $"offsets {range.FirstOffset} to {range.LastOffset}{(Partitions == 1 ? "" : $" of partition {range.Partition}")} in {range.File}: {range.Detail}");
+        {
+            yield return (
+                "damage",
+                $"offsets {range.FirstOffset} to "
+                    + $"{range.LastOffset}{(Partitions == 1 ? "" : $" of partition {range.Partition}")} in "
+                    + $"{range.File}: {range.Detail}"
+            );
+        }
     }
 
     private static string Lower<T>(T value)
@@ -174,9 +213,10 @@ internal sealed record TopicView
 
     private static string Bytes(long bytes) => bytes.ToString("N0", CultureInfo.InvariantCulture) + " bytes";
 
-    private static string Duration(double seconds) => seconds >= SecondsOfDay && seconds % SecondsOfDay == 0
-        ? string.Create(CultureInfo.InvariantCulture, $"{seconds / SecondsOfDay}d")
-        : DurationText.Format(TimeSpan.FromSeconds(seconds));
+    private static string Duration(double seconds) =>
+        seconds >= SecondsOfDay && seconds % SecondsOfDay == 0
+            ? string.Create(CultureInfo.InvariantCulture, $"{seconds / SecondsOfDay}d")
+            : DurationText.Format(TimeSpan.FromSeconds(seconds));
 
     private string RetentionText()
     {

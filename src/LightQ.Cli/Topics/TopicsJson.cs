@@ -7,7 +7,8 @@ namespace LightQ.Cli.Topics;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(TopicView))]
 [JsonSerializable(typeof(TopicView[]))]
 [JsonSerializable(typeof(EnsureView))]

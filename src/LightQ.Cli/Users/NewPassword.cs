@@ -5,23 +5,30 @@ using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Users;
 
-/// <summary>Where a command takes a secret from: a file, the environment, standard input, or the keyboard. Never an argument, which every user of the machine can read.</summary>
+/// <summary>
+/// Where a command takes a secret from: a file, the environment, standard input, or the keyboard. Never an argument,
+/// which every user of the machine can read.
+/// </summary>
 internal static class NewPassword
 {
     /// <summary>The environment variable with the password that is to be set.</summary>
     public const string Variable = "LIGHTQ_NEW_PASSWORD";
 
     /// <summary>How to give one, for help and errors.</summary>
-    public const string Sources = FileOption + " FILE (- is standard input), the environment variable LIGHTQ_NEW_PASSWORD, or the keyboard";
+    public const string Sources =
+        FileOption + " FILE (- is standard input), the environment variable LIGHTQ_NEW_PASSWORD, or the keyboard";
 
     private const string FileOption = "--password-file";
 
     /// <summary>The option for a file.</summary>
-    public static Option<string?> File() => new(FileOption)
-    {
-        Description = $"Read the password from this file, without the end of its line; - is standard input. Default: {Variable}, then the keyboard.",
-        HelpName = "FILE",
-    };
+    public static Option<string?> File() =>
+        new(FileOption)
+        {
+            Description =
+                $"Read the password from this file, without the end of its line; - is standard input. Default: "
+                + $"{Variable}, then the keyboard.",
+            HelpName = "FILE",
+        };
 
     /// <summary>Reads the password.</summary>
     /// <param name="file">The value of <see cref="File"/>.</param>
@@ -38,11 +45,15 @@ internal static class NewPassword
         if (Console.IsInputRedirected)
             throw new CommandException(ExitCode.Usage, $"There is no password; give one by {Sources}.");
         string first = Prompt($"Password for {whose}: ");
-        return first == Prompt("Once more: ") ? first : throw new CommandException(ExitCode.Usage, "The passwords differ.");
+        return first == Prompt("Once more: ")
+            ? first
+            : throw new CommandException(ExitCode.Usage, "The passwords differ.");
     }
 
     private static string Check(string password, string source) =>
-        password.Length != 0 ? password : throw new CommandException(ExitCode.Usage, $"There is no password in {source}.");
+        password.Length != 0
+            ? password
+            : throw new CommandException(ExitCode.Usage, $"There is no password in {source}.");
 
     private static string Prompt(string text)
     {

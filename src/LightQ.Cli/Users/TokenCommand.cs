@@ -10,57 +10,84 @@ namespace LightQ.Cli.Users;
 /// <summary><c>lightq token</c>: makes tokens for programs, lists and revokes them.</summary>
 internal static class TokenCommand
 {
-    public static Command Create() => new ExampleCommand(
-        "token",
-        "Make tokens that stand for a user without its password, list and revoke them.",
-        "lightq token create --user billing-service --expires 30d",
-        "lightq token list",
-        "lightq token revoke 3f9ac21b77de")
-    {
-        CreateToken(),
-        List(),
-        Revoke(),
-    };
+    public static Command Create() =>
+        new ExampleCommand(
+            "token",
+            "Make tokens that stand for a user without its password, list and revoke them.",
+            "lightq token create --user billing-service --expires 30d",
+            "lightq token list",
+            "lightq token revoke 3f9ac21b77de"
+        )
+        {
+            CreateToken(),
+            List(),
+            Revoke(),
+        };
 
     private static BrokerCommand CreateToken()
     {
-        Option<string?> user = new("--user") { Description = "Whose token; another's needs the right admin. Default: your own.", HelpName = "USER" };
+        Option<string?> user = new("--user")
+        {
+            Description = "Whose token; another's needs the right admin. Default: your own.",
+            HelpName = "USER",
+        };
         Option<TimeSpan?> expires = ValueOptions.Duration("--expires");
         expires.Description = "How long it is good for, such as 12h or 30d. Default: until it is revoked.";
         Option<string?> description = new("--description") { Description = "What it is for.", HelpName = "TEXT" };
         var command = new BrokerCommand(
             "create",
-            "Make a token. It is printed alone on standard output and cannot be shown again; programs give it as LIGHTQ_TOKEN or LightQClientOptions.Token.",
+            "Make a token. It is printed alone on standard output and cannot be shown again; programs give it as "
+                + "LIGHTQ_TOKEN or LightQClientOptions.Token.",
             "lightq token create --user billing-service --expires 30d > billing.token",
-            "lightq token create --user billing-service --expires 30d --description \"invoices on host 7\" --output json")
+            "lightq token create --user billing-service --expires 30d --description \"invoices on host 7\" --output "
+                + "json"
+        )
         {
-            user, expires, description,
+            user,
+            expires,
+            description,
         };
         command.Run(async call =>
         {
             CreatedToken made = await call.Client.Users.CreateTokenAsync(
-                call.Get(user), call.Get(expires), call.Get(description) ?? "", call.Cancellation);
+                call.Get(user),
+                call.Get(expires),
+                call.Get(description) ?? "",
+                call.Cancellation
+            );
             call.Answer(TokenView.From(made), UsersJson.Default.TokenView, made.Token);
             if (!call.IsJson)
-                new CommandConsole().Note($"Token {made.Info.Id} of {made.Info.User}, good {Until(made.Info.ExpireTime)}.");
+            {
+                new CommandConsole().Note(
+                    $"Token {made.Info.Id} of {made.Info.User}, good {Until(made.Info.ExpireTime)}."
+                );
+            }
         });
         return command;
     }
 
     private static BrokerCommand List()
     {
-        Argument<string?> user = new("USER") { Description = "Only this user's tokens.", Arity = ArgumentArity.ZeroOrOne };
+        Argument<string?> user = new("USER")
+        {
+            Description = "Only this user's tokens.",
+            Arity = ArgumentArity.ZeroOrOne,
+        };
         var command = new BrokerCommand(
             "list",
             "List tokens, oldest first; never the tokens themselves.",
             "lightq token list",
-            "lightq token list billing-service --output json")
+            "lightq token list billing-service --output json"
+        )
         {
             user,
         };
         command.Run(async call =>
         {
-            IReadOnlyList<TokenInfo> tokens = await call.Client.Users.ListTokensAsync(call.Get(user), call.Cancellation);
+            IReadOnlyList<TokenInfo> tokens = await call.Client.Users.ListTokensAsync(
+                call.Get(user),
+                call.Cancellation
+            );
             call.Answer([.. tokens.Select(TokenView.From)], UsersJson.Default.TokenViewArray, ToTable);
         });
         return command;
@@ -72,8 +99,12 @@ internal static class TokenCommand
         foreach (TokenView token in tokens)
         {
             table.AddRow(
-                token.Id, Markup.Escape(token.User), token.CreateTime.ToString("u", CultureInfo.InvariantCulture),
-                Until(token.ExpireTime), Markup.Escape(token.Description));
+                token.Id,
+                Markup.Escape(token.User),
+                token.CreateTime.ToString("u", CultureInfo.InvariantCulture),
+                Until(token.ExpireTime),
+                Markup.Escape(token.Description)
+            );
         }
         return table;
     }
@@ -84,7 +115,8 @@ internal static class TokenCommand
         var command = new BrokerCommand(
             "revoke",
             "End a token, and what was opened with it.",
-            "lightq token revoke 3f9ac21b77de")
+            "lightq token revoke 3f9ac21b77de"
+        )
         {
             id,
         };
@@ -97,5 +129,6 @@ internal static class TokenCommand
         return command;
     }
 
-    private static string Until(DateTimeOffset? expires) => expires is { } end ? "until " + end.ToString("u", CultureInfo.InvariantCulture) : "until it is revoked";
+    private static string Until(DateTimeOffset? expires) =>
+        expires is { } end ? "until " + end.ToString("u", CultureInfo.InvariantCulture) : "until it is revoked";
 }

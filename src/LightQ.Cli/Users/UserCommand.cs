@@ -10,18 +10,20 @@ namespace LightQ.Cli.Users;
 /// <summary><c>lightq user</c>: makes users, and changes and deletes them.</summary>
 internal static class UserCommand
 {
-    public static Command Create() => new ExampleCommand(
-        "user",
-        "Make users, change their passwords, delete them. From the first user on, every client has to log in.",
-        "lightq user create alice --password-file alice.txt",
-        "lightq grant add alice publish 'orders.*'",
-        "lightq user list")
-    {
-        CreateUser(),
-        SetPassword(),
-        Delete(),
-        List(),
-    };
+    public static Command Create() =>
+        new ExampleCommand(
+            "user",
+            "Make users, change their passwords, delete them. From the first user on, every client has to log in.",
+            "lightq user create alice --password-file alice.txt",
+            "lightq grant add alice publish 'orders.*'",
+            "lightq user list"
+        )
+        {
+            CreateUser(),
+            SetPassword(),
+            Delete(),
+            List(),
+        };
 
     /// <summary>A user's name.</summary>
     public static Argument<string> Name() => new("USER") { Description = "The user's name." };
@@ -30,15 +32,21 @@ internal static class UserCommand
     {
         Argument<string> name = Name();
         Option<string?> file = NewPassword.File();
-        Option<bool> without = new("--no-password") { Description = "The user has no password: it logs in with tokens or a certificate." };
+        Option<bool> without = new("--no-password")
+        {
+            Description = "The user has no password: it logs in with tokens or a certificate.",
+        };
         var command = new BrokerCommand(
             "create",
             "Make a user, without rights. The password, 8 to 500 characters, never stands on the command line.",
             "lightq user create alice",
             "lightq user create alice --password-file alice.txt",
-            "lightq user create billing-service --no-password")
+            "lightq user create billing-service --no-password"
+        )
         {
-            name, file, without,
+            name,
+            file,
+            without,
         };
         command.Run(async call =>
         {
@@ -48,7 +56,8 @@ internal static class UserCommand
             call.Answer(
                 new UserChangeView(user, "created"),
                 UsersJson.Default.UserChangeView,
-                $"Created {user}. It has no rights yet: 'lightq grant add {user} publish TOPIC'.");
+                $"Created {user}. It has no rights yet: 'lightq grant add {user} publish TOPIC'."
+            );
         });
         return command;
     }
@@ -59,20 +68,25 @@ internal static class UserCommand
         Option<string?> file = NewPassword.File();
         var command = new BrokerCommand(
             "password",
-            "Change a user's password: another's with the right admin, your own with the one in force. What was opened with the one before ends; tokens stay.",
+            "Change a user's password: another's with the right admin, your own with the one in force. What was "
+                + "opened with the one before ends; tokens stay.",
             "lightq user password alice",
-            "lightq user password alice --password-file alice.txt")
+            "lightq user password alice --password-file alice.txt"
+        )
         {
-            name, file,
+            name,
+            file,
         };
         command.Run(async call =>
         {
-            string user = call.Required(name), password = NewPassword.Read(call.Get(file), user);
+            string user = call.Required(name),
+                password = NewPassword.Read(call.Get(file), user);
             await call.Client.Users.SetPasswordAsync(user, password, call.Options.Password, call.Cancellation);
             call.Answer(
                 new UserChangeView(user, "password changed"),
                 UsersJson.Default.UserChangeView,
-                $"Changed the password of {user}.");
+                $"Changed the password of {user}."
+            );
         });
         return command;
     }
@@ -83,7 +97,8 @@ internal static class UserCommand
         var command = new BrokerCommand(
             "delete",
             "Delete a user with its rights and tokens; what it has open ends.",
-            "lightq user delete alice")
+            "lightq user delete alice"
+        )
         {
             name,
         };
@@ -102,7 +117,8 @@ internal static class UserCommand
             "list",
             "List the users besides admin.",
             "lightq user list",
-            "lightq user list --output json");
+            "lightq user list --output json"
+        );
         command.Run(async call =>
         {
             UserInfo[] users = [.. await call.Client.Users.ListAsync(call.Cancellation)];
@@ -117,8 +133,12 @@ internal static class UserCommand
         foreach (UserInfo user in users)
         {
             table.AddRow(
-                Markup.Escape(user.Name), user.HasPassword ? "yes" : "none", user.GrantsCount.ToString(CultureInfo.InvariantCulture),
-                user.TokensCount.ToString(CultureInfo.InvariantCulture), user.CreateTime.ToString("u", CultureInfo.InvariantCulture));
+                Markup.Escape(user.Name),
+                user.HasPassword ? "yes" : "none",
+                user.GrantsCount.ToString(CultureInfo.InvariantCulture),
+                user.TokensCount.ToString(CultureInfo.InvariantCulture),
+                user.CreateTime.ToString("u", CultureInfo.InvariantCulture)
+            );
         }
         return table;
     }

@@ -8,7 +8,8 @@ namespace LightQ.Cli.Users;
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(UserInfo[]))]
 [JsonSerializable(typeof(UserChangeView))]
 [JsonSerializable(typeof(GrantView[]))]

@@ -125,7 +125,8 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
                 LogNoTls(e.Message);
             _socket.Dispose();
         }
-// The last line of defence of one connection: a defect here must not take the broker with it, and is logged whole.
+        // The last line of defence of one connection: a defect here must not take the broker with it, and is logged
+        // whole.
 #pragma warning disable CA1031
         catch (Exception e)
 #pragma warning restore CA1031

@@ -156,7 +156,8 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         {
             RunTurn();
         }
-// The last line of defence of one connection: it runs on whatever thread woke it, which must not pay for its defects.
+        // The last line of defence of one connection: it runs on whatever thread woke it, which must not pay for its
+        // defects.
 #pragma warning disable CA1031
         catch (Exception e)
 #pragma warning restore CA1031

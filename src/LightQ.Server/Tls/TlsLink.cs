@@ -63,7 +63,7 @@ internal sealed class TlsLink : IDisposable
                 throw new TlsFailureException("spoke in the clear on a port that speaks TLS");
             }
             await Task.Yield(); // What follows signs: not on the thread of a socket.
-// It is the client that is judged here, and one that is refused gets nothing but the reason.
+            // It is the client that is judged here, and one that is refused gets nothing but the reason.
 #pragma warning disable CA5359
             await _stream.AuthenticateAsServerAsync(_tls.Begin(Judge)).ConfigureAwait(false);
 #pragma warning restore CA5359

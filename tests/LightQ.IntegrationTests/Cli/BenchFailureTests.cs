@@ -26,7 +26,10 @@ public sealed class BenchFailureTests
         using LoopFileSystem disk = LoopFileSystem.Create("ext4", 96);
         string[] pairs = bench == "reference" ? [] : ["--pairs", "1"];
 
-        ToolResult run = await LightQTool.RunAsync(null, ["bench", bench, "--kind", "durable", "--data", disk.Path, .. pairs, .. shape]);
+        ToolResult run = await LightQTool.RunAsync(
+            null,
+            ["bench", bench, "--kind", "durable", "--data", disk.Path, .. pairs, .. shape]
+        );
 
         run.FailedLastWith(1);
         Assert.Contains("disk is full", run.Errors, StringComparison.Ordinal);
@@ -45,7 +48,15 @@ public sealed class BenchFailureTests
         Task refusing = RefuseAsync(data, TestContext.Current.CancellationToken);
 
         ToolResult run = await LightQTool.RunAsync(
-            null, ["bench", bench, "--server", $"lightq://127.0.0.1:{((IPEndPoint)data.LocalEndpoint).Port}?control={server.ControlPort}", .. shape]);
+            null,
+            [
+                "bench",
+                bench,
+                "--server",
+                $"lightq://127.0.0.1:{((IPEndPoint)data.LocalEndpoint).Port}?control={server.ControlPort}",
+                .. shape,
+            ]
+        );
         data.Stop();
         await refusing;
 
@@ -56,7 +67,8 @@ public sealed class BenchFailureTests
     /// <summary>Answers every Hello as a broker does that speaks another version of the data plane.</summary>
     private static async Task RefuseAsync(TcpListener listener, CancellationToken cancellationToken)
     {
-        byte[] answer = new byte[256], hello = new byte[4096];
+        byte[] answer = new byte[256],
+            hello = new byte[4096];
         int length = FrameCodec.Write(answer, new ErrorFrame(ErrorCode.UnsupportedVersion, OtherVersion));
         try
         {

@@ -9,7 +9,8 @@ namespace LightQ.IntegrationTests.Cli;
 /// <summary>The benches run, count right and say it in their schema. What they measure is no test's business.</summary>
 public sealed class BenchTests
 {
-    private static readonly string[] Kinds = ["transient", "durable"], Documents = ["ancestor", "myq"];
+    private static readonly string[] Kinds = ["transient", "durable"],
+        Documents = ["ancestor", "myq"];
     private static readonly int[] ReferenceSizes = [100, 1024];
     private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
@@ -22,8 +23,23 @@ public sealed class BenchTests
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "throughput", "--pairs", "1", "--messages", "200000", "--sizes", "100,1024", "--output", "json", "--report", page)).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "throughput",
+                "--pairs",
+                "1",
+                "--messages",
+                "200000",
+                "--sizes",
+                "100,1024",
+                "--output",
+                "json",
+                "--report",
+                page
+            )
+        ).Succeeded();
 
         JsonElement report = JsonDocument.Parse(run.Output).RootElement;
         Assert.Equal("throughput", report.GetProperty("scenario").GetString());
@@ -47,20 +63,53 @@ public sealed class BenchTests
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "throughput", "--catch-up", "--kind", "durable", "--pairs", "2", "--messages", "20000", "--sizes", "100,1024", "--data", directory.Path, "--output", "json", "--report", page)).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "throughput",
+                "--catch-up",
+                "--kind",
+                "durable",
+                "--pairs",
+                "2",
+                "--messages",
+                "20000",
+                "--sizes",
+                "100,1024",
+                "--data",
+                directory.Path,
+                "--output",
+                "json",
+                "--report",
+                page
+            )
+        ).Succeeded();
 
         JsonElement report = JsonDocument.Parse(run.Output).RootElement;
         Assert.Equal("catch-up", report.GetProperty("scenario").GetString());
         JsonElement[] results = [.. report.GetProperty("results").EnumerateArray()];
         Assert.Equal([100, 1024], results.Select(r => r.GetProperty("size").GetInt32()));
         Assert.All(results, r => AssertThroughput(r, 20000, "durable", "fsync"));
-        Assert.Contains("page cache", await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "page cache",
+            await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken),
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
     [InlineData("--catch-up needs --kind durable", "--catch-up")]
-    [InlineData("allowed: 67041 at most", "--catch-up", "--kind", "durable", "--sizes", "100,32000", "--messages", "1000000")]
+    [InlineData(
+        "allowed: 67041 at most",
+        "--catch-up",
+        "--kind",
+        "durable",
+        "--sizes",
+        "100,32000",
+        "--messages",
+        "1000000"
+    )]
     public async Task A_backlog_that_cannot_be_is_refused(string problem, params string[] options) =>
         (await LightQTool.RunAsync(null, ["bench", "throughput", .. options])).FailedWith(2, problem);
 
@@ -73,8 +122,25 @@ public sealed class BenchTests
     public async Task Every_api_and_kind_moves_every_message_once(string api, string kind)
     {
         FaultRun.RequireTier("It measures for some seconds.");
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "throughput", "--pairs", "1", "--messages", "20000", "--sizes", "100", "--api", api, "--kind", kind, "--output", "json")).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "throughput",
+                "--pairs",
+                "1",
+                "--messages",
+                "20000",
+                "--sizes",
+                "100",
+                "--api",
+                api,
+                "--kind",
+                kind,
+                "--output",
+                "json"
+            )
+        ).Succeeded();
 
         JsonElement result = JsonDocument.Parse(run.Output).RootElement.GetProperty("results")[0];
         Assert.Equal((api, kind), (result.GetProperty("api").GetString(), result.GetProperty("kind").GetString()));
@@ -86,8 +152,23 @@ public sealed class BenchTests
     public async Task Latency_reports_percentiles_in_order_beside_those_of_the_relay()
     {
         FaultRun.RequireTier("It takes ten seconds.");
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "latency", "-sz", "512", "-tr", "500", "-tt", "1s", "--pairs", "1", "--output", "json")).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "latency",
+                "-sz",
+                "512",
+                "-tr",
+                "500",
+                "-tt",
+                "1s",
+                "--pairs",
+                "1",
+                "--output",
+                "json"
+            )
+        ).Succeeded();
 
         JsonElement result = JsonDocument.Parse(run.Output).RootElement.GetProperty("results")[0];
         foreach (string whose in new[] { "latency_us", "yardstick_latency_us" })
@@ -108,17 +189,50 @@ public sealed class BenchTests
         await using ToolServer server = await ToolServer.StartAsync(Path.Combine(directory.Path, "data"));
         string file = Path.Combine(directory.Path, "latency");
 
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "latency", "-sa", server.Url, "-sb", server.Url, "-tr", "200", "-tt", "1s", "-sz", "64", "-hist", file, "--pairs", "1")).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "latency",
+                "-sa",
+                server.Url,
+                "-sb",
+                server.Url,
+                "-tr",
+                "200",
+                "-tt",
+                "1s",
+                "-sz",
+                "64",
+                "-hist",
+                file,
+                "--pairs",
+                "1"
+            )
+        ).Succeeded();
 
         Assert.StartsWith("==============================\nPub Server RTT : ", run.Text, StringComparison.Ordinal);
         Assert.Contains("\nTarget Band/Sec: 25K\n", run.Text, StringComparison.Ordinal);
-        double[] raw = [.. (await File.ReadAllLinesAsync(file + ".raw", TestContext.Current.CancellationToken)).Select(l => double.Parse(l, CultureInfo.InvariantCulture))];
+        double[] raw =
+        [
+            .. (await File.ReadAllLinesAsync(file + ".raw", TestContext.Current.CancellationToken)).Select(l =>
+                double.Parse(l, CultureInfo.InvariantCulture)
+            ),
+        ];
         Assert.Equal(200, raw.Length);
         Assert.All(raw, value => Assert.True(value > 0));
-        string[] distribution = await File.ReadAllLinesAsync(file + ".histogram", TestContext.Current.CancellationToken);
+        string[] distribution = await File.ReadAllLinesAsync(
+            file + ".histogram",
+            TestContext.Current.CancellationToken
+        );
         Assert.Contains("Total count    =          200]", distribution[^1], StringComparison.Ordinal);
-        Assert.Equal("0", JsonDocument.Parse((await LightQTool.RunAsync(server.Url, "topic", "list", "--output", "json")).Succeeded().Text).RootElement.GetArrayLength().ToString(CultureInfo.InvariantCulture));
+        Assert.Equal(
+            "0",
+            JsonDocument
+                .Parse((await LightQTool.RunAsync(server.Url, "topic", "list", "--output", "json")).Succeeded().Text)
+                .RootElement.GetArrayLength()
+                .ToString(CultureInfo.InvariantCulture)
+        );
     }
 
     [Fact]
@@ -127,13 +241,31 @@ public sealed class BenchTests
     public async Task Latency_between_two_brokers_that_do_not_know_each_other_says_so()
     {
         FaultRun.RequireTier("It waits half a minute for what never comes.");
-        using TemporaryDirectory one = new(), other = new();
-        await using ToolServer publish = await ToolServer.StartAsync(one.Path), subscribe = await ToolServer.StartAsync(other.Path);
+        using TemporaryDirectory one = new(),
+            other = new();
+        await using ToolServer publish = await ToolServer.StartAsync(one.Path),
+            subscribe = await ToolServer.StartAsync(other.Path);
 
-        ToolResult run = await LightQTool.RunAsync(null, "bench", "latency", "-sa", publish.Url, "-sb", subscribe.Url, "-tt", "1s", "--pairs", "1");
+        ToolResult run = await LightQTool.RunAsync(
+            null,
+            "bench",
+            "latency",
+            "-sa",
+            publish.Url,
+            "-sb",
+            subscribe.Url,
+            "-tt",
+            "1s",
+            "--pairs",
+            "1"
+        );
 
         run.FailedLastWith(1);
-        Assert.Contains("No message arrived. Publisher and subscriber must reach the same broker", run.Errors, StringComparison.Ordinal);
+        Assert.Contains(
+            "No message arrived. Publisher and subscriber must reach the same broker",
+            run.Errors,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -151,10 +283,16 @@ public sealed class BenchTests
     public async Task Broker_and_relay_are_measured_over_TLS(string bench, params string[] flags)
     {
         FaultRun.RequireTier("It measures for some seconds.");
-        ToolResult run = await LightQTool.RunAsync(null, ["bench", bench, "--pairs", "1", "--output", "json", .. flags]);
+        ToolResult run = await LightQTool.RunAsync(
+            null,
+            ["bench", bench, "--pairs", "1", "--output", "json", .. flags]
+        );
         run.Succeeded();
         using JsonDocument report = JsonDocument.Parse(run.Output);
-        Assert.Contains(report.RootElement.GetProperty("remarks").EnumerateArray(), r => r.GetString()!.Contains("encrypted with TLS", StringComparison.Ordinal));
+        Assert.Contains(
+            report.RootElement.GetProperty("remarks").EnumerateArray(),
+            r => r.GetString()!.Contains("encrypted with TLS", StringComparison.Ordinal)
+        );
         JsonElement result = report.RootElement.GetProperty("results")[0];
         Assert.Equal("relay", result.GetProperty("yardstick").GetString());
         Assert.Equal(0, result.GetProperty("lost").GetInt64());
@@ -169,23 +307,53 @@ public sealed class BenchTests
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "reference", "--messages", "5000", "--sizes", "100,1024", "--output", "json", "--report", page)).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "reference",
+                "--messages",
+                "5000",
+                "--sizes",
+                "100,1024",
+                "--output",
+                "json",
+                "--report",
+                page
+            )
+        ).Succeeded();
 
         JsonElement[] results = [.. JsonDocument.Parse(run.Output).RootElement.GetProperty("results").EnumerateArray()];
         Assert.Equal(
-            from kind in Kinds from size in ReferenceSizes from document in Documents select (kind, size, document),
-            results.Select(r => (r.GetProperty("kind").GetString()!, r.GetProperty("size").GetInt32(), r.GetProperty("yardstick").GetString()!)));
+            from kind in Kinds
+            from size in ReferenceSizes
+            from document in Documents
+            select (kind, size, document),
+            results.Select(r =>
+                (
+                    r.GetProperty("kind").GetString()!,
+                    r.GetProperty("size").GetInt32(),
+                    r.GetProperty("yardstick").GetString()!
+                )
+            )
+        );
         foreach (JsonElement result in results)
         {
             Assert.Equal((5000, 0), (result.GetProperty("messages").GetInt32(), result.GetProperty("lost").GetInt32()));
-            Assert.Equal(result.GetProperty("kind").GetString() == "durable" ? "fsync" : "memory", result.GetProperty("ack").GetString());
-            double rate = result.GetProperty("messages_per_second").GetDouble(), theirs = result.GetProperty("yardstick_messages_per_second").GetDouble();
+            Assert.Equal(
+                result.GetProperty("kind").GetString() == "durable" ? "fsync" : "memory",
+                result.GetProperty("ack").GetString()
+            );
+            double rate = result.GetProperty("messages_per_second").GetDouble(),
+                theirs = result.GetProperty("yardstick_messages_per_second").GetDouble();
             Assert.Equal(rate / theirs, result.GetProperty("ratio").GetDouble(), 0.01);
             Assert.True(result.GetProperty("published_messages_per_second").GetDouble() >= theirs);
             Assert.True(result.GetProperty("latency_us").GetProperty("p50").GetDouble() > 0);
         }
-        Assert.Equal(2, (await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken)).Split("<svg").Length - 1);
+        Assert.Equal(
+            2,
+            (await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken)).Split("<svg").Length - 1
+        );
     }
 
     [Fact]
@@ -194,20 +362,54 @@ public sealed class BenchTests
     public async Task A_nats_server_can_be_the_second_yardstick()
     {
         FaultRun.RequireTier("It takes ten seconds.");
-        Assert.SkipUnless(File.Exists("/usr/sbin/nats-server") || File.Exists("/usr/bin/nats-server"), "nats-server is not installed");
+        Assert.SkipUnless(
+            File.Exists("/usr/sbin/nats-server") || File.Exists("/usr/bin/nats-server"),
+            "nats-server is not installed"
+        );
 
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "throughput", "--pairs", "1", "--messages", "20000", "--sizes", "100", "--against", "nats", "--output", "json")).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "throughput",
+                "--pairs",
+                "1",
+                "--messages",
+                "20000",
+                "--sizes",
+                "100",
+                "--against",
+                "nats",
+                "--output",
+                "json"
+            )
+        ).Succeeded();
 
         Assert.Equal(
             ["relay", "nats"],
-            JsonDocument.Parse(run.Output).RootElement.GetProperty("results").EnumerateArray().Select(r => r.GetProperty("yardstick").GetString()));
+            JsonDocument
+                .Parse(run.Output)
+                .RootElement.GetProperty("results")
+                .EnumerateArray()
+                .Select(r => r.GetProperty("yardstick").GetString())
+        );
     }
 
     [Fact]
     public async Task A_bench_against_nobody_fails_instead_of_hanging() =>
-        (await LightQTool.RunAsync(null, "bench", "throughput", "--pairs", "1", "--messages", "1000", "--server", "lightq://127.0.0.1:1?control=1"))
-            .FailedLastWith(69);
+        (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "throughput",
+                "--pairs",
+                "1",
+                "--messages",
+                "1000",
+                "--server",
+                "lightq://127.0.0.1:1?control=1"
+            )
+        ).FailedLastWith(69);
 
     [Fact]
     [Trait("Plain", "no")]
@@ -215,13 +417,19 @@ public sealed class BenchTests
     public async Task Quickstart_moves_and_checks_both_kinds_in_both_sizes()
     {
         FaultRun.RequireTier("It takes ten seconds.");
-        ToolResult run = (await LightQTool.RunAsync(null, "quickstart", "--messages", "20000", "--output", "json")).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(null, "quickstart", "--messages", "20000", "--output", "json")
+        ).Succeeded();
 
         JsonElement[] runs = [.. JsonDocument.Parse(run.Output).RootElement.GetProperty("runs").EnumerateArray()];
         Assert.Equal(
             [("transient", 100), ("transient", 1024), ("durable", 100), ("durable", 1024)],
-            runs.Select(r => (r.GetProperty("kind").GetString()!, r.GetProperty("size").GetInt32())));
-        Assert.All(runs, r => Assert.Equal((20000, 0), (r.GetProperty("messages").GetInt32(), r.GetProperty("lost").GetInt32())));
+            runs.Select(r => (r.GetProperty("kind").GetString()!, r.GetProperty("size").GetInt32()))
+        );
+        Assert.All(
+            runs,
+            r => Assert.Equal((20000, 0), (r.GetProperty("messages").GetInt32(), r.GetProperty("lost").GetInt32()))
+        );
     }
 
     [Fact]
@@ -250,7 +458,11 @@ public sealed class BenchTests
 
     internal static void KillBroker(int[] children)
     {
-        using Process broker = Process.GetProcessById(children.Single(id => File.ReadAllText($"/proc/{id}/cmdline").Contains("\0server\0", StringComparison.Ordinal)));
+        using Process broker = Process.GetProcessById(
+            children.Single(id =>
+                File.ReadAllText($"/proc/{id}/cmdline").Contains("\0server\0", StringComparison.Ordinal)
+            )
+        );
         broker.Kill();
     }
 
@@ -262,8 +474,14 @@ public sealed class BenchTests
         Assert.True(result.GetProperty("broker_peak_rss_bytes").GetInt64() > 0);
         Assert.Equal(
             (messages, "relay", kind, ack, "batch"),
-            (result.GetProperty("messages").GetInt32(), result.GetProperty("yardstick").GetString(), result.GetProperty("kind").GetString(),
-                result.GetProperty("ack").GetString(), result.GetProperty("api").GetString()));
+            (
+                result.GetProperty("messages").GetInt32(),
+                result.GetProperty("yardstick").GetString(),
+                result.GetProperty("kind").GetString(),
+                result.GetProperty("ack").GetString(),
+                result.GetProperty("api").GetString()
+            )
+        );
         foreach (string fault in new[] { "lost", "duplicated", "reordered" })
             Assert.Equal(0, result.GetProperty(fault).GetInt64());
         Assert.True(result.TryGetProperty("broker_cpu_seconds", out _));

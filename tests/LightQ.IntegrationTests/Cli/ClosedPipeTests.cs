@@ -7,13 +7,18 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
 
-/// <summary>A command ends when nobody reads its output any more, as behind <c>lightq sub orders | head -2</c>, and settles only what it has written.</summary>
+/// <summary>
+/// A command ends when nobody reads its output any more, as behind <c>lightq sub orders | head -2</c>, and settles only
+/// what it has written.
+/// </summary>
 public sealed class ClosedPipeTests
 {
     /// <summary>What a shell says of a program that SIGPIPE has ended.</summary>
     private const int OutputClosed = 141;
 
-    /// <summary>More than a pipe takes (64 KiB, where it was not made larger): such a message is written only when it is read.</summary>
+    /// <summary>
+    /// More than a pipe takes (64 KiB, where it was not made larger): such a message is written only when it is read.
+    /// </summary>
     private const int LargeBody = 256 * 1024;
 
     private const int ManyMessages = 200_000;
@@ -24,7 +29,10 @@ public sealed class ClosedPipeTests
     [InlineData(false, false)]
     [InlineData(true, false)]
     [InlineData(true, true)]
-    public async Task A_subscription_to_many_messages_ends_with_its_pipe_and_settles_no_more_than_went_into_it(bool isMember, bool isLimited)
+    public async Task A_subscription_to_many_messages_ends_with_its_pipe_and_settles_no_more_than_went_into_it(
+        bool isMember,
+        bool isLimited
+    )
     {
         SkipOnWindows();
         await using TestServer server = await TestServer.StartAsync();
@@ -32,21 +40,33 @@ public sealed class ClosedPipeTests
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, ManyMessages, "a message of some length");
 
-        using Process subscriber = Subscribe(server, [.. isMember ? ["--group", "g"] : Array.Empty<string>(), .. isLimited ? ["--max-in-flight", "1"] : Array.Empty<string>()]);
+        using Process subscriber = Subscribe(
+            server,
+            [
+                .. isMember ? ["--group", "g"] : Array.Empty<string>(),
+                .. isLimited ? ["--max-in-flight", "1"] : Array.Empty<string>(),
+            ]
+        );
         int read = await ReadLinesAsync(subscriber, 2);
         await CloseAndEndAsync(subscriber);
 
         if (!isMember)
             return;
         GroupPartitionInfo group = await GroupAsync(client);
-        Assert.InRange(group.CommittedOffset, isLimited ? 1 : 0, (read + LargeBody) / "a message of some length\n".Length);
+        Assert.InRange(
+            group.CommittedOffset,
+            isLimited ? 1 : 0,
+            (read + LargeBody) / "a message of some length\n".Length
+        );
         Assert.Equal(0, group.InFlight);
     }
 
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_member_whose_pipe_closes_has_settled_what_was_read_of_messages_that_a_pipe_cannot_hold(bool isLimited)
+    public async Task A_member_whose_pipe_closes_has_settled_what_was_read_of_messages_that_a_pipe_cannot_hold(
+        bool isLimited
+    )
     {
         SkipOnWindows();
         await using TestServer server = await TestServer.StartAsync();
@@ -54,7 +74,10 @@ public sealed class ClosedPipeTests
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, 10, new string('m', LargeBody), isEachAlone: true);
 
-        using Process subscriber = Subscribe(server, ["--group", "g", .. isLimited ? ["--max-in-flight", "1"] : Array.Empty<string>()]);
+        using Process subscriber = Subscribe(
+            server,
+            ["--group", "g", .. isLimited ? ["--max-in-flight", "1"] : Array.Empty<string>()]
+        );
         await ReadLinesAsync(subscriber, 2);
         await CloseAndEndAsync(subscriber);
 
@@ -72,7 +95,14 @@ public sealed class ClosedPipeTests
         await PublishAsync(client, 1000, "hello");
 
         for (int i = 0; i < 3; i++)
-            Assert.Equal("hello\nhello\n", (await LightQTool.RunAsync(server.ConnectionString, "sub", "t", "--group", "g", "--count", "2")).Succeeded().Text);
+        {
+            Assert.Equal(
+                "hello\nhello\n",
+                (await LightQTool.RunAsync(server.ConnectionString, "sub", "t", "--group", "g", "--count", "2"))
+                    .Succeeded()
+                    .Text
+            );
+        }
 
         Assert.Equal(6, (await GroupAsync(client)).CommittedOffset);
         await AssertNextAsync(client, 6);
@@ -124,20 +154,46 @@ public sealed class ClosedPipeTests
         using var directory = new TemporaryDirectory();
         int port = FreePorts.Find(3);
         string[] ports = [.. Enumerable.Range(port, 3).Select(p => p.ToString(CultureInfo.InvariantCulture))];
-        using Process server = LightQTool.Start(null, "server", "--data", directory.Path, "--data-port", ports[0], "--control-port", ports[1], "--web-port", ports[2]);
+        using Process server = LightQTool.Start(
+            null,
+            "server",
+            "--data",
+            directory.Path,
+            "--data-port",
+            ports[0],
+            "--control-port",
+            ports[1],
+            "--web-port",
+            ports[2]
+        );
 
         server.StandardOutput.Close(); // Long before it says where it listens.
 
-        await using (var client = new LightQClient(LightQClientOptions.Parse($"lightq://127.0.0.1:{ports[0]}") with { WaitForBroker = true }))
+        await using (
+            var client = new LightQClient(
+                LightQClientOptions.Parse($"lightq://127.0.0.1:{ports[0]}") with
+                {
+                    WaitForBroker = true,
+                }
+            )
+        )
+        {
             await client.ConnectAsync(Cancelled);
+        }
+
         using Process kill = Process.Start("kill", ["-TERM", server.Id.ToString(CultureInfo.InvariantCulture)]);
         await LightQTool.EndAsync(server);
         Assert.Equal(0, server.ExitCode);
     }
 
-    private static void SkipOnWindows() => Assert.SkipWhen(OperatingSystem.IsWindows(), "a pipe of Windows does not say that its other end is gone until something is written");
+    private static void SkipOnWindows() =>
+        Assert.SkipWhen(
+            OperatingSystem.IsWindows(),
+            "a pipe of Windows does not say that its other end is gone until something is written"
+        );
 
-    private static Process Subscribe(TestServer server, string[] more) => LightQTool.Start(server.ConnectionString, ["sub", "t", "--from", "earliest", .. more]);
+    private static Process Subscribe(TestServer server, string[] more) =>
+        LightQTool.Start(server.ConnectionString, ["sub", "t", "--from", "earliest", .. more]);
 
     private static async Task PublishAsync(LightQClient client, int count, string body, bool isEachAlone = false)
     {
@@ -177,13 +233,19 @@ public sealed class ClosedPipeTests
         Assert.Equal((OutputClosed, ""), (process.ExitCode, await process.StandardError.ReadToEndAsync(Cancelled)));
     }
 
-    /// <summary>The group gets that message next, as one that was given back and not lost: what came before does not count as a delivery.</summary>
+    /// <summary>
+    /// The group gets that message next, as one that was given back and not lost: what came before does not count as a
+    /// delivery.
+    /// </summary>
     private static async Task AssertNextAsync(LightQClient client, long offset)
     {
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("t", new ConsumeOptions { Group = "g", SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("t", new ConsumeOptions { Group = "g", SettleMode = SettleMode.Explicit })
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Assert.Equal((offset, 1), (messages.Current.Offset, messages.Current.DeliveryCount));
     }
 
-    private static async Task<GroupPartitionInfo> GroupAsync(LightQClient client) => Assert.Single((await client.Groups.GetAsync("t", "g", Cancelled)).Partitions);
+    private static async Task<GroupPartitionInfo> GroupAsync(LightQClient client) =>
+        Assert.Single((await client.Groups.GetAsync("t", "g", Cancelled)).Partitions);
 }

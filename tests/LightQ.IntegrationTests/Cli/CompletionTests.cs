@@ -28,28 +28,50 @@ public sealed class CompletionTests
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
-    public static TheoryData<string, string> Shells => new() { { "bash", Bash }, { "zsh", Zsh }, { "fish", Fish } };
+    public static TheoryData<string, string> Shells =>
+        new()
+        {
+            { "bash", Bash },
+            { "zsh", Zsh },
+            { "fish", Fish },
+        };
 
     [Theory]
     [MemberData(nameof(Shells))]
     public async Task A_shell_completes_commands_options_and_values(string shell, string script)
     {
-        string? program = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':').Select(d => Path.Combine(d, shell)).FirstOrDefault(File.Exists);
+        string? program = (Environment.GetEnvironmentVariable("PATH") ?? "")
+            .Split(':')
+            .Select(d => Path.Combine(d, shell))
+            .FirstOrDefault(File.Exists);
         Assert.SkipWhen(program is null, $"{shell} is missing.");
         using var directory = new TemporaryDirectory(); // Without files that would be completed, too.
-        string bin = Directory.CreateDirectory(Path.Combine(directory.Path, ".bin")).FullName, tool = Path.Combine(bin, "lightq");
+        string bin = Directory.CreateDirectory(Path.Combine(directory.Path, ".bin")).FullName,
+            tool = Path.Combine(bin, "lightq");
         await File.WriteAllTextAsync(tool, $"#!/bin/sh\nexec {LightQTool.Typed} \"$@\"\n", Cancelled);
         if (!OperatingSystem.IsWindows())
             File.SetUnixFileMode(tool, UnixFileMode.UserRead | UnixFileMode.UserExecute);
-        string[] lines = ["lightq topic cr", "lightq topic create t --kind ", "lightq topic create t --max-m", $"{tool} comp"];
+        string[] lines =
+        [
+            "lightq topic cr",
+            "lightq topic create t --kind ",
+            "lightq topic create t --max-m",
+            $"{tool} comp",
+        ];
         string all = Path.Combine(directory.Path, ".script");
         await File.WriteAllLinesAsync(all, [script, .. lines.Select(l => $"complete_line '{l}'")], Cancelled);
-        var start = new ProcessStartInfo(program, shell == "zsh" ? ["-f", all] : [all]) { RedirectStandardOutput = true, RedirectStandardError = true, WorkingDirectory = directory.Path };
+        var start = new ProcessStartInfo(program, shell == "zsh" ? ["-f", all] : [all])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            WorkingDirectory = directory.Path,
+        };
         start.Environment["PATH"] = $"{bin}:{start.Environment["PATH"]}";
         start.Environment["HOME"] = directory.Path;
 
         using Process process = Process.Start(start)!;
-        string output = await process.StandardOutput.ReadToEndAsync(Cancelled), errors = await process.StandardError.ReadToEndAsync(Cancelled);
+        string output = await process.StandardOutput.ReadToEndAsync(Cancelled),
+            errors = await process.StandardError.ReadToEndAsync(Cancelled);
         await LightQTool.EndAsync(process);
 
         string[] wanted = ["create", "durable transient", "--max-message", "completion"];
@@ -58,5 +80,9 @@ public sealed class CompletionTests
 
     [Fact]
     public async Task The_script_for_PowerShell_registers_the_tool() =>
-        Assert.StartsWith("Register-ArgumentCompleter -Native -CommandName lightq ", (await LightQTool.RunAsync(null, "completion", "pwsh")).Succeeded().Text, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Register-ArgumentCompleter -Native -CommandName lightq ",
+            (await LightQTool.RunAsync(null, "completion", "pwsh")).Succeeded().Text,
+            StringComparison.Ordinal
+        );
 }

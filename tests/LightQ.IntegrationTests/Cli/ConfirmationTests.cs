@@ -18,10 +18,22 @@ public sealed class ConfirmationTests
         await using var client = new LightQClient(server.ConnectionString);
         await FillAsync(server, client);
 
-        (await RunAsync(server, "topic", "truncate", "t", "--all")).FailedWith(Unconfirmed, "Nothing was changed. Say --yes to remove 2 messages from t.");
-        (await RunAsync(server, "topic", "truncate", "t/0", "--before", "1")).FailedWith(Unconfirmed, "Say --yes to remove those below offset 1 of 2 messages from t/0.");
-        (await RunAsync(server, "group", "delete", "t", "g", "--output", "json")).FailedWith(Unconfirmed, "Say --yes to forget the group g of t and its position, 1 message behind the end.");
-        (await RunAsync(server, "topic", "delete", "t")).FailedWith(Unconfirmed, "Say --yes to delete the topic t with 2 messages.");
+        (await RunAsync(server, "topic", "truncate", "t", "--all")).FailedWith(
+            Unconfirmed,
+            "Nothing was changed. Say --yes to remove 2 messages from t."
+        );
+        (await RunAsync(server, "topic", "truncate", "t/0", "--before", "1")).FailedWith(
+            Unconfirmed,
+            "Say --yes to remove those below offset 1 of 2 messages from t/0."
+        );
+        (await RunAsync(server, "group", "delete", "t", "g", "--output", "json")).FailedWith(
+            Unconfirmed,
+            "Say --yes to forget the group g of t and its position, 1 message behind the end."
+        );
+        (await RunAsync(server, "topic", "delete", "t")).FailedWith(
+            Unconfirmed,
+            "Say --yes to delete the topic t with 2 messages."
+        );
         Assert.Equal(0, (await client.Topics.GetAsync("t", Cancelled)).StartOffsets[0]);
         Assert.Equal("g", (await client.Groups.GetAsync("t", "g", Cancelled)).Group);
 
@@ -41,7 +53,10 @@ public sealed class ConfirmationTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await FillAsync(server, client);
-        var start = new ProcessStartInfo(Script, ["-qec", $"{LightQTool.Typed} topic delete t --server '{server.ConnectionString}'", "/dev/null"])
+        var start = new ProcessStartInfo(
+            Script,
+            ["-qec", $"{LightQTool.Typed} topic delete t --server '{server.ConnectionString}'", "/dev/null"]
+        )
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -54,7 +69,10 @@ public sealed class ConfirmationTests
         await LightQTool.EndAsync(asking);
 
         Assert.Contains("This will delete the topic t with 2 messages. Type yes: ", shown, StringComparison.Ordinal);
-        Assert.Equal((isDeleted ? 0 : Unconfirmed, !isDeleted), (asking.ExitCode, server.Broker.TryGetTopic("t", out _)));
+        Assert.Equal(
+            (isDeleted ? 0 : Unconfirmed, !isDeleted),
+            (asking.ExitCode, server.Broker.TryGetTopic("t", out _))
+        );
     }
 
     [Fact]
@@ -65,7 +83,11 @@ public sealed class ConfirmationTests
         using var directory = new TemporaryDirectory();
         string[] files = [Path.Combine(directory.Path, "orders.eu"), Path.Combine(directory.Path, "orders.us")];
         await client.Users.CreateAsync("ann", null, Cancelled);
-        string url = server.ConnectionString.Replace("lightq://", $"lightq://admin:{server.AdminPassword}@", StringComparison.Ordinal);
+        string url = server.ConnectionString.Replace(
+            "lightq://",
+            $"lightq://admin:{server.AdminPassword}@",
+            StringComparison.Ordinal
+        );
 
         Assert.Equal("", (await GrantAsync("orders.*")).Succeeded().Errors);
         await File.WriteAllTextAsync(files[0], "", Cancelled);
@@ -73,13 +95,23 @@ public sealed class ConfirmationTests
         await File.WriteAllTextAsync(files[1], "", Cancelled);
         ToolResult several = await GrantAsync("orders.eu", "orders.us");
 
-        Assert.Equal("lightq: orders.eu is also the name of a file here. Where the shell has put that in the place of a name with '*', say it again in quotes, as in 'orders.*'.\n", one.Errors);
-        several.FailedWith(2, "'orders.us' is one word more than 'lightq grant add' takes. It is the name of a file here: if the shell has put it in the place of a name with '*', put that in quotes, as in 'orders.*'.");
+        Assert.Equal(
+            "lightq: orders.eu is also the name of a file here. Where the shell has put that in the place of a name "
+                + "with '*', say it again in quotes, as in 'orders.*'.\n",
+            one.Errors
+        );
+        several.FailedWith(
+            2,
+            "'orders.us' is one word more than 'lightq grant add' takes. It is the name of a file here: if the shell "
+                + "has put it in the place of a name with '*', put that in quotes, as in 'orders.*'."
+        );
 
-        Task<ToolResult> GrantAsync(params string[] topics) => LightQTool.RunInAsync(directory.Path, url, ["grant", "add", "ann", "publish", .. topics]);
+        Task<ToolResult> GrantAsync(params string[] topics) =>
+            LightQTool.RunInAsync(directory.Path, url, ["grant", "add", "ann", "publish", .. topics]);
     }
 
-    private static Task<ToolResult> RunAsync(TestServer server, params string[] arguments) => LightQTool.RunAsync(server.ConnectionString, arguments);
+    private static Task<ToolResult> RunAsync(TestServer server, params string[] arguments) =>
+        LightQTool.RunAsync(server.ConnectionString, arguments);
 
     private static async Task FillAsync(TestServer server, LightQClient client)
     {

@@ -21,12 +21,29 @@ public sealed class DoctorTests
     public async Task Beside_a_running_broker_its_ports_are_its_own_and_the_login_is_shown()
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
-        LightQServerOptions told = LightQServerOptions.InProcess with { DataDirectory = server.Directory, DataPort = server.DataPort, ControlPort = server.ControlPort, WebPort = server.WebPort };
-        LightQClientOptions admin = LightQClientOptions.Parse(server.ConnectionString) with { User = "admin", Password = server.AdminPassword };
+        LightQServerOptions told = LightQServerOptions.InProcess with
+        {
+            DataDirectory = server.Directory,
+            DataPort = server.DataPort,
+            ControlPort = server.ControlPort,
+            WebPort = server.WebPort,
+        };
+        LightQClientOptions admin = LightQClientOptions.Parse(server.ConnectionString) with
+        {
+            User = "admin",
+            Password = server.AdminPassword,
+        };
         List<Finding> findings = await new DoctorJob(told, admin, OutputFormat.Table).FindAsync();
         Assert.DoesNotContain(findings, f => f.Result == CheckResult.Failed);
-        Assert.DoesNotContain(findings, f => (f.Found + f.Fix).Contains(server.AdminPassword, StringComparison.Ordinal));
-        Assert.Contains("a broker works in the data directory", Of(findings, "control port").Found, StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            findings,
+            f => (f.Found + f.Fix).Contains(server.AdminPassword, StringComparison.Ordinal)
+        );
+        Assert.Contains(
+            "a broker works in the data directory",
+            Of(findings, "control port").Found,
+            StringComparison.Ordinal
+        );
         Assert.Equal("logged in as admin, who may do everything", Of(findings, "broker's control plane").Found);
         Assert.Equal(CheckResult.Ok, Of(findings, "broker's version").Result);
 
@@ -43,8 +60,16 @@ public sealed class DoctorTests
         using var other = new TcpListener(IPAddress.Loopback, 0);
         other.Start();
         int taken = ((IPEndPoint)other.LocalEndpoint).Port;
-        LightQServerOptions told = LightQServerOptions.InProcess with { DataDirectory = directory.Path, WebPort = taken };
-        List<Finding> findings = await new DoctorJob(told, LightQClientOptions.Parse("lightq://127.0.0.1:1?control=1"), OutputFormat.Table).FindAsync();
+        LightQServerOptions told = LightQServerOptions.InProcess with
+        {
+            DataDirectory = directory.Path,
+            WebPort = taken,
+        };
+        List<Finding> findings = await new DoctorJob(
+            told,
+            LightQClientOptions.Parse("lightq://127.0.0.1:1?control=1"),
+            OutputFormat.Table
+        ).FindAsync();
         Finding port = Of(findings, "web port");
         Assert.Equal(CheckResult.Failed, port.Result);
         Assert.Contains($"Port {taken} is in use", port.Found, StringComparison.Ordinal);
@@ -77,7 +102,11 @@ public sealed class DoctorTests
         Assert.Equal(CheckResult.Warning, Certificate(soon.Options).Result);
         Assert.Equal(CheckResult.Failed, Certificate(ended.Options).Result);
         using var nameless = new TlsFiles(a => a.IssueServer(names: [], lastDay: 90));
-        Assert.EndsWith("has no subject alternative name", Certificate(nameless.Options).Found, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "has no subject alternative name",
+            Certificate(nameless.Options).Found,
+            StringComparison.Ordinal
+        );
         Assert.Equal(CheckResult.Failed, Certificate(files.Options with { KeyFile = soon.KeyFile }).Result);
         Assert.Equal(CheckResult.Failed, Certificate(files.Options with { KeyFile = files.KeyFile + ".gone" }).Result);
         if (!OperatingSystem.IsWindows())
@@ -93,10 +122,22 @@ public sealed class DoctorTests
         List<Finding> findings = await new DoctorJob(told, soon.ClientOptions(server), OutputFormat.Table).FindAsync();
         Assert.Equal(CheckResult.Warning, Of(findings, "broker's certificate").Result);
         Assert.Equal(CheckResult.Ok, Of(findings, "broker's data plane").Result);
-        findings = await new DoctorJob(told, soon.ClientOptions(server) with { CertificateAuthorityFile = files.CaFile }, OutputFormat.Table).FindAsync();
+        findings = await new DoctorJob(
+            told,
+            soon.ClientOptions(server) with
+            {
+                CertificateAuthorityFile = files.CaFile,
+            },
+            OutputFormat.Table
+        ).FindAsync();
         Assert.Equal(CheckResult.Failed, Of(findings, "broker's data plane").Result);
 
-        static List<Finding> Check(TlsOptions tls) => [.. new ServerChecks(LightQServerOptions.InProcess with { Tls = tls }, TimeProvider.System).Run(isInUse: false)];
+        static List<Finding> Check(TlsOptions tls) =>
+            [
+                .. new ServerChecks(LightQServerOptions.InProcess with { Tls = tls }, TimeProvider.System).Run(
+                    isInUse: false
+                ),
+            ];
         static Finding Certificate(TlsOptions tls) => Of(Check(tls), "certificate");
     }
 
@@ -107,15 +148,42 @@ public sealed class DoctorTests
     {
         FaultRun.RequireTier("It runs processes.");
         using var directory = new TemporaryDirectory();
-        string[] command = ["doctor", "--data", directory.File("data"), "--data-port", "0", "--control-port", "0", "--web-port", "0"];
-        Task<ToolResult> json = LightQTool.RunAsync(null, [.. command, "--output", "json"]), table = LightQTool.RunAsync(null, [.. command, "--bind", "0.0.0.0"]);
+        string[] command =
+        [
+            "doctor",
+            "--data",
+            directory.File("data"),
+            "--data-port",
+            "0",
+            "--control-port",
+            "0",
+            "--web-port",
+            "0",
+        ];
+        Task<ToolResult> json = LightQTool.RunAsync(null, [.. command, "--output", "json"]),
+            table = LightQTool.RunAsync(null, [.. command, "--bind", "0.0.0.0"]);
         JsonElement view = JsonDocument.Parse((await json).Text).RootElement;
-        string[] results = [.. view.GetProperty("checks").EnumerateArray().Select(c => c.GetProperty("result").GetString()!)];
+        string[] results =
+        [
+            .. view.GetProperty("checks").EnumerateArray().Select(c => c.GetProperty("result").GetString()!),
+        ];
         int worst = results.Max(r => Array.IndexOf(Results, r));
         Assert.Equal(Results[worst], view.GetProperty("verdict").GetString());
-        Assert.Equal(worst switch { 0 => 0, 1 => 4, _ => 1 }, (await json).ExitCode);
-        Assert.All(view.GetProperty("checks").EnumerateArray(), c => Assert.Equal(c.GetProperty("result").GetString() != "ok", c.TryGetProperty("fix", out _)));
-        Assert.Equal(1, (await table).ExitCode); // Open to the network without TLS and a login: the broker would not start.
+        Assert.Equal(
+            worst switch
+            {
+                0 => 0,
+                1 => 4,
+                _ => 1,
+            },
+            (await json).ExitCode
+        );
+        Assert.All(
+            view.GetProperty("checks").EnumerateArray(),
+            c => Assert.Equal(c.GetProperty("result").GetString() != "ok", c.TryGetProperty("fix", out _))
+        );
+        // Open to the network without TLS and a login: the broker would not start.
+        Assert.Equal(1, (await table).ExitCode);
         Assert.Contains("there is neither TLS nor a login", (await table).Text, StringComparison.Ordinal);
         Assert.DoesNotContain('\u001b', (await table).Text); // Colours are for terminals.
         Assert.False(Directory.Exists(directory.File("data")));
@@ -125,9 +193,15 @@ public sealed class DoctorTests
     public async Task A_broker_alone_is_looked_at_where_no_setting_is_given()
     {
         await using TestServer server = await TestServer.StartAsync();
-        ToolResult result = await LightQTool.RunAsync(null, ["doctor", "--server", server.ConnectionString, "--output", "json"]);
+        ToolResult result = await LightQTool.RunAsync(
+            null,
+            ["doctor", "--server", server.ConnectionString, "--output", "json"]
+        );
         JsonElement view = JsonDocument.Parse(result.Text).RootElement;
-        Assert.All(view.GetProperty("checks").EnumerateArray(), c => Assert.StartsWith("broker's ", c.GetProperty("check").GetString(), StringComparison.Ordinal));
+        Assert.All(
+            view.GetProperty("checks").EnumerateArray(),
+            c => Assert.StartsWith("broker's ", c.GetProperty("check").GetString(), StringComparison.Ordinal)
+        );
         Assert.NotEqual("failed", view.GetProperty("verdict").GetString());
     }
 

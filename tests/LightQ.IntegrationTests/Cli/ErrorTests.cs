@@ -36,15 +36,26 @@ public sealed class ErrorTests
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
 
         // The broker itself says which port it was and which is the right one.
-        foreach ((int port, string name) in new[] { (server.ControlPort, "control port (gRPC)"), (server.WebPort, "web port (HTTP/1.1)") })
+        foreach (
+            (int port, string name) in new[]
+            {
+                (server.ControlPort, "control port (gRPC)"),
+                (server.WebPort, "web port (HTTP/1.1)"),
+            }
+        )
         {
-            (await LightQTool.RunAsync($"lightq://127.0.0.1:{port}", "pub", "t", "x"))
-                .FailedWith(Unavailable, $"Port {port} is the broker's {name}; its data port is {server.DataPort}.");
+            (await LightQTool.RunAsync($"lightq://127.0.0.1:{port}", "pub", "t", "x")).FailedWith(
+                Unavailable,
+                $"Port {port} is the broker's {name}; its data port is {server.DataPort}."
+            );
         }
         foreach (int port in new[] { server.DataPort, server.WebPort })
         {
-            (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list"))
-                .FailedWith(Unavailable, $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither (tls=true)?");
+            (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list")).FailedWith(
+                Unavailable,
+                $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and "
+                    + $"is TLS on at both ends or at neither (tls=true)?"
+            );
         }
         Assert.Equal(0, (await LightQTool.RunAsync(server.Url, "topic", "list")).ExitCode);
     }
@@ -53,7 +64,10 @@ public sealed class ErrorTests
     public async Task Nobody_there_is_unavailable()
     {
         const string Nowhere = "lightq://127.0.0.1:1?control=1";
-        (await LightQTool.RunAsync(Nowhere, "pub", "t", "x")).FailedWith(Unavailable, "The connection to lightq://127.0.0.1:1?control=1 failed: Connection refused. ");
+        (await LightQTool.RunAsync(Nowhere, "pub", "t", "x")).FailedWith(
+            Unavailable,
+            "The connection to lightq://127.0.0.1:1?control=1 failed: Connection refused. "
+        );
         (await LightQTool.RunAsync(Nowhere, "topic", "list")).FailedWith(Unavailable, "127.0.0.1:1");
         (await LightQTool.RunAsync(Nowhere, "stats")).FailedWith(Unavailable, "127.0.0.1:1");
     }
@@ -62,12 +76,39 @@ public sealed class ErrorTests
     public async Task A_port_in_use_and_a_data_directory_in_use_are_unavailable()
     {
         using var directory = new TemporaryDirectory();
-        string data = Path.Combine(directory.Path, "data"), other = Path.Combine(directory.Path, "other");
+        string data = Path.Combine(directory.Path, "data"),
+            other = Path.Combine(directory.Path, "other");
         await using ToolServer server = await ToolServer.StartAsync(data);
         string port = server.DataPort.ToString(CultureInfo.InvariantCulture);
 
-        (await LightQTool.RunAsync(null, "server", "--data", other, "--data-port", port, "--control-port", "0", "--web-port", "0")).FailedWith(Unavailable, port);
-        (await LightQTool.RunAsync(null, "server", "--data", data, "--data-port", "0", "--control-port", "0", "--web-port", "0")).FailedWith(Unavailable, data);
+        (
+            await LightQTool.RunAsync(
+                null,
+                "server",
+                "--data",
+                other,
+                "--data-port",
+                port,
+                "--control-port",
+                "0",
+                "--web-port",
+                "0"
+            )
+        ).FailedWith(Unavailable, port);
+        (
+            await LightQTool.RunAsync(
+                null,
+                "server",
+                "--data",
+                data,
+                "--data-port",
+                "0",
+                "--control-port",
+                "0",
+                "--web-port",
+                "0"
+            )
+        ).FailedWith(Unavailable, data);
     }
 
     [Fact]
@@ -75,8 +116,20 @@ public sealed class ErrorTests
     {
         Assert.SkipWhen(Environment.UserName == "root", "root may write everywhere");
 
-        (await LightQTool.RunAsync(null, "server", "--data", "/proc/lightq", "--data-port", "0", "--control-port", "0", "--web-port", "0"))
-            .FailedWith(Denied, "/proc/lightq");
+        (
+            await LightQTool.RunAsync(
+                null,
+                "server",
+                "--data",
+                "/proc/lightq",
+                "--data-port",
+                "0",
+                "--control-port",
+                "0",
+                "--web-port",
+                "0"
+            )
+        ).FailedWith(Denied, "/proc/lightq");
     }
 
     [Theory]
@@ -86,7 +139,10 @@ public sealed class ErrorTests
     [InlineData("--bind", "somewhere")]
     [InlineData("--config", "/nowhere/lightq.json")]
     public async Task A_setting_that_is_not_allowed_is_a_configuration_error(string flag, string value) =>
-        (await LightQTool.RunAsync(null, "server", "--data", "/tmp/unused", flag, value)).FailedWith(Configuration, value);
+        (await LightQTool.RunAsync(null, "server", "--data", "/tmp/unused", flag, value)).FailedWith(
+            Configuration,
+            value
+        );
 
     [Fact]
     public async Task A_message_that_is_too_large_comes_with_what_can_be_done_for_a_topic_that_exists()
@@ -94,8 +150,11 @@ public sealed class ErrorTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t", maxMessageBytes: 1024);
 
-        (await LightQTool.RunAsync(server.ConnectionString, "pub", "t", new string('x', 2000)))
-            .FailedWith(Failed, "set when it is made and cannot be changed: send less in one message, or make another topic with 'lightq topic create NAME --max-message BYTES'");
+        (await LightQTool.RunAsync(server.ConnectionString, "pub", "t", new string('x', 2000))).FailedWith(
+            Failed,
+            "set when it is made and cannot be changed: send less in one message, or make another topic with 'lightq "
+                + "topic create NAME --max-message BYTES'"
+        );
     }
 
     [Fact]
@@ -112,7 +171,10 @@ public sealed class ErrorTests
     [InlineData("publish", "pub")]
     [InlineData("subscribe", "sub")]
     public async Task An_unknown_command_suggests_the_nearest(string typed, string meant) =>
-        (await LightQTool.RunAsync(null, typed, "list")).FailedWith(Usage, $"'{typed}' is not a command of 'lightq'. Did you mean '{meant}'?");
+        (await LightQTool.RunAsync(null, typed, "list")).FailedWith(
+            Usage,
+            $"'{typed}' is not a command of 'lightq'. Did you mean '{meant}'?"
+        );
 
     [Fact]
     public async Task A_broker_is_found_by_its_name_or_address_alone()
@@ -120,7 +182,16 @@ public sealed class ErrorTests
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
 
-        (await LightQTool.RunAsync(null, "topic", "create", "t", "--server", $"localhost?control={server.ControlPort}")).Succeeded();
+        (
+            await LightQTool.RunAsync(
+                null,
+                "topic",
+                "create",
+                "t",
+                "--server",
+                $"localhost?control={server.ControlPort}"
+            )
+        ).Succeeded();
         (await LightQTool.RunAsync($"127.0.0.1:{server.DataPort}", "pub", "t", "hello")).Succeeded();
         (await LightQTool.RunAsync("::1", "pub", "t", "hello")).FailedWith(Unavailable, "lightq://[::1]:5700");
     }
@@ -130,14 +201,22 @@ public sealed class ErrorTests
     {
         (await LightQTool.RunAsync(null, "pub")).FailedWith(Usage, "--help");
         (await LightQTool.RunAsync("http://127.0.0.1", "topic", "list")).FailedWith(Usage, "lightq://");
-        (await LightQTool.RunAsync(null, "pub", "t", "--file", "/nowhere/file")).FailedWith(Usage, "The file '/nowhere/file' that --file names cannot be read");
-        (await LightQTool.RunAsync(null, "user", "create", "alice", "--password-file", "/nowhere/file")).FailedWith(Usage, "The file '/nowhere/file' that --password-file names cannot be read");
+        (await LightQTool.RunAsync(null, "pub", "t", "--file", "/nowhere/file")).FailedWith(
+            Usage,
+            "The file '/nowhere/file' that --file names cannot be read"
+        );
+        (await LightQTool.RunAsync(null, "user", "create", "alice", "--password-file", "/nowhere/file")).FailedWith(
+            Usage,
+            "The file '/nowhere/file' that --password-file names cannot be read"
+        );
     }
 
     [Fact]
     public async Task Print_config_shows_values_and_where_they_come_from()
     {
-        ToolResult shown = (await LightQTool.RunAsync(null, "server", "--print-config", "--data-port", "6000")).Succeeded();
+        ToolResult shown = (
+            await LightQTool.RunAsync(null, "server", "--print-config", "--data-port", "6000")
+        ).Succeeded();
 
         Assert.Matches("DataPort +6000 +--data-port", shown.Text);
     }

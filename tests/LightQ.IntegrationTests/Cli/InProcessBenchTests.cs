@@ -5,7 +5,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
 
-/// <summary>Hand-over between two threads and two processes: the bench counts right, and one process does not outlive the other. What it measures is no test's business.</summary>
+/// <summary>
+/// Hand-over between two threads and two processes: the bench counts right, and one process does not outlive the other.
+/// What it measures is no test's business.
+/// </summary>
 public sealed class InProcessBenchTests
 {
     private static readonly string[] Endless = ["--messages", "100000000", "--rate", "1000"];
@@ -22,13 +25,31 @@ public sealed class InProcessBenchTests
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "inprocess", "--messages", "2000", "--runs", "2", "--data", directory.Path, "--output", "json", "--report", page)).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "inprocess",
+                "--messages",
+                "2000",
+                "--runs",
+                "2",
+                "--data",
+                directory.Path,
+                "--output",
+                "json",
+                "--report",
+                page
+            )
+        ).Succeeded();
 
         JsonElement report = JsonDocument.Parse(run.Output).RootElement;
         Assert.Equal("inprocess", report.GetProperty("scenario").GetString());
         JsonElement[] results = [.. report.GetProperty("results").EnumerateArray()];
-        Assert.Equal(["ring", "ring-multi", "file-ring", "journal"], results.Select(r => r.GetProperty("kind").GetString()));
+        Assert.Equal(
+            ["ring", "ring-multi", "file-ring", "journal"],
+            results.Select(r => r.GetProperty("kind").GetString())
+        );
         Assert.All(results, result => AssertResult(result, size: 29, processes: 1));
         string html = await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken);
         Assert.Contains("<svg", html, StringComparison.Ordinal);
@@ -41,7 +62,21 @@ public sealed class InProcessBenchTests
     public async Task People_get_the_documents_table_and_the_ratio_to_the_line()
     {
         FaultRun.RequireTier("It measures for some seconds.");
-        ToolResult run = (await LightQTool.RunAsync(null, "bench", "inprocess", "--target", "ring", "--messages", "1000", "--runs", "3", "--size", "124")).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "inprocess",
+                "--target",
+                "ring",
+                "--messages",
+                "1000",
+                "--runs",
+                "3",
+                "--size",
+                "124"
+            )
+        ).Succeeded();
 
         string[] lines = run.Text.Split('\n');
         Assert.Equal("== ring, 124 B", lines[0]);
@@ -59,8 +94,25 @@ public sealed class InProcessBenchTests
         FaultRun.RequireTier("It takes ten seconds.");
         using var directory = new TemporaryDirectory();
 
-        ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "inprocess", "--processes", "2", "--target", target, "--messages", "2000", "--runs", "2", "--data", directory.Path, "--output", "json")).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(
+                null,
+                "bench",
+                "inprocess",
+                "--processes",
+                "2",
+                "--target",
+                target,
+                "--messages",
+                "2000",
+                "--runs",
+                "2",
+                "--data",
+                directory.Path,
+                "--output",
+                "json"
+            )
+        ).Succeeded();
 
         AssertResult(JsonDocument.Parse(run.Output).RootElement.GetProperty("results")[0], size: 29, processes: 2);
         Assert.Empty(Directory.EnumerateFileSystemEntries(directory.Path));
@@ -83,7 +135,11 @@ public sealed class InProcessBenchTests
         await LightQTool.EndAsync(bench);
 
         Assert.Equal(1, bench.ExitCode);
-        Assert.Contains("lightq: The hand-over process ended unexpectedly with code 137", errors, StringComparison.Ordinal);
+        Assert.Contains(
+            "lightq: The hand-over process ended unexpectedly with code 137",
+            errors,
+            StringComparison.Ordinal
+        );
         Assert.Empty(output);
         Assert.Empty(Directory.EnumerateFileSystemEntries(directory.Path));
     }
@@ -103,7 +159,11 @@ public sealed class InProcessBenchTests
         // The consumer writes to the same standard error, which ends when both have.
         string errors = await bench.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
         await ProcessTree.EndedAsync(children);
-        Assert.Contains("lightq: The producer's process is gone, and the run with it.", errors, StringComparison.Ordinal);
+        Assert.Contains(
+            "lightq: The producer's process is gone, and the run with it.",
+            errors,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -124,10 +184,28 @@ public sealed class InProcessBenchTests
 
     [Fact]
     public async Task Memory_of_one_process_cannot_have_two() =>
-        (await LightQTool.RunAsync(null, "bench", "inprocess", "--processes", "2", "--target", "ring")).FailedWith(2, "'ring' is memory of one process");
+        (await LightQTool.RunAsync(null, "bench", "inprocess", "--processes", "2", "--target", "ring")).FailedWith(
+            2,
+            "'ring' is memory of one process"
+        );
 
     private static Process Start(string target, TemporaryDirectory directory) =>
-        LightQTool.Start(null, ["bench", "inprocess", "--processes", "2", "--target", target, "--data", directory.Path, "--output", "json", .. Endless]);
+        LightQTool.Start(
+            null,
+            [
+                "bench",
+                "inprocess",
+                "--processes",
+                "2",
+                "--target",
+                target,
+                "--data",
+                directory.Path,
+                "--output",
+                "json",
+                .. Endless,
+            ]
+        );
 
     /// <summary>Waits until the warm-up is announced: both processes are there and busy then.</summary>
     private static async Task<int[]> BusyAsync(Process bench)
@@ -139,7 +217,15 @@ public sealed class InProcessBenchTests
 
     private static void AssertResult(JsonElement result, int size, int processes)
     {
-        Assert.Equal((size, processes, 2000, "line"), (result.GetProperty("size").GetInt32(), result.GetProperty("processes").GetInt32(), result.GetProperty("messages").GetInt32(), result.GetProperty("yardstick").GetString()));
+        Assert.Equal(
+            (size, processes, 2000, "line"),
+            (
+                result.GetProperty("size").GetInt32(),
+                result.GetProperty("processes").GetInt32(),
+                result.GetProperty("messages").GetInt32(),
+                result.GetProperty("yardstick").GetString()
+            )
+        );
         foreach (string fault in new[] { "lost", "duplicated", "reordered", "damaged" })
             Assert.Equal(0, result.GetProperty(fault).GetInt64());
         Assert.Equal(2, result.GetProperty("latency_runs_us").GetArrayLength());

@@ -19,21 +19,36 @@ public sealed class JournalCommandTests
     {
         await using TestServer server = await TestServer.StartAsync();
         string journal = await PublishAsync(server);
-        (await LightQTool.RunAsync(null, "journal", "verify", server.Directory)).FailedWith(Unavailable, "in use by a broker");
+        (await LightQTool.RunAsync(null, "journal", "verify", server.Directory)).FailedWith(
+            Unavailable,
+            "in use by a broker"
+        );
 
         await server.RestartAsync(() =>
         {
             JsonElement clean = RunJson(0, "journal", "verify", server.Directory, "--output", "json");
             Assert.Equal("clean", clean.GetProperty("verdict").GetString());
-            JsonElement orders = Assert.Single(clean.GetProperty("journals").EnumerateArray(), j => j.GetProperty("name").GetString() == "orders");
-            Assert.Equal((Messages, 0, Messages), (orders.GetProperty("messages").GetInt32(), orders.GetProperty("start_offset").GetInt32(), orders.GetProperty("end_offset").GetInt32()));
+            JsonElement orders = Assert.Single(
+                clean.GetProperty("journals").EnumerateArray(),
+                j => j.GetProperty("name").GetString() == "orders"
+            );
+            Assert.Equal(
+                (Messages, 0, Messages),
+                (
+                    orders.GetProperty("messages").GetInt32(),
+                    orders.GetProperty("start_offset").GetInt32(),
+                    orders.GetProperty("end_offset").GetInt32()
+                )
+            );
             Damage(journal, 10);
             File.Delete(Path.Combine(journal, "checkpoint"));
         });
 
         await using (var client = new LightQClient(server.ConnectionString))
         {
-            LightQException refused = await Assert.ThrowsAsync<LightQException>(async () => await client.CreateProducerAsync("orders", cancellationToken: Cancelled));
+            LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
+                await client.CreateProducerAsync("orders", cancellationToken: Cancelled)
+            );
             Assert.Equal(ErrorCode.CorruptData, refused.Code);
             Assert.Contains("offsets 10 to", refused.Message, StringComparison.Ordinal);
             Assert.Contains("lightq journal repair", refused.Message, StringComparison.Ordinal);
@@ -41,20 +56,49 @@ public sealed class JournalCommandTests
             await using Producer healthy = await client.CreateProducerAsync("healthy", cancellationToken: Cancelled);
             await healthy.PublishAsync("x"u8, cancellationToken: Cancelled);
         }
-        Assert.Contains("degraded", await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled), StringComparison.Ordinal);
+        Assert.Contains(
+            "degraded",
+            await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled),
+            StringComparison.Ordinal
+        );
 
         await server.RestartAsync(() =>
         {
-            JsonElement finding = RunJson(Damaged, "journal", "verify", server.Directory, "--output", "json").GetProperty("journals").EnumerateArray()
-                .Single(j => j.GetProperty("name").GetString() == "orders").GetProperty("findings").EnumerateArray().Single(f => f.GetProperty("file").GetString() != "checkpoint");
-            Assert.Equal(("damage", 10, 10), (finding.GetProperty("kind").GetString(), finding.GetProperty("first_offset").GetInt32(), finding.GetProperty("last_offset").GetInt32()));
+            JsonElement finding = RunJson(Damaged, "journal", "verify", server.Directory, "--output", "json")
+                .GetProperty("journals")
+                .EnumerateArray()
+                .Single(j => j.GetProperty("name").GetString() == "orders")
+                .GetProperty("findings")
+                .EnumerateArray()
+                .Single(f => f.GetProperty("file").GetString() != "checkpoint");
+            Assert.Equal(
+                ("damage", 10, 10),
+                (
+                    finding.GetProperty("kind").GetString(),
+                    finding.GetProperty("first_offset").GetInt32(),
+                    finding.GetProperty("last_offset").GetInt32()
+                )
+            );
             byte[] before = File.ReadAllBytes(Segment(journal));
-            Assert.Contains("offsets 10 to 10, 1 messages", Run(Unconfirmed, "journal", "repair", journal), StringComparison.Ordinal);
+            Assert.Contains(
+                "offsets 10 to 10, 1 messages",
+                Run(Unconfirmed, "journal", "repair", journal),
+                StringComparison.Ordinal
+            );
             Assert.Equal(before, File.ReadAllBytes(Segment(journal)));
-            JsonElement repaired = Assert.Single(RunJson(0, "journal", "repair", server.Directory, "--yes", "--output", "json").EnumerateArray());
+            JsonElement repaired = Assert.Single(
+                RunJson(0, "journal", "repair", server.Directory, "--yes", "--output", "json").EnumerateArray()
+            );
             Assert.True(File.Exists(repaired.GetProperty("report").GetString()));
-            Assert.Equal("clean", RunJson(0, "journal", "verify", server.Directory, "--output", "json").GetProperty("verdict").GetString());
-            Assert.Contains("10 gap 1 offsets", Run(0, "journal", "dump", journal, "--from", "9", "--to", "11", "--records"), StringComparison.Ordinal);
+            Assert.Equal(
+                "clean",
+                RunJson(0, "journal", "verify", server.Directory, "--output", "json").GetProperty("verdict").GetString()
+            );
+            Assert.Contains(
+                "10 gap 1 offsets",
+                Run(0, "journal", "dump", journal, "--from", "9", "--to", "11", "--records"),
+                StringComparison.Ordinal
+            );
         });
 
         await using (var client = new LightQClient(server.ConnectionString))
@@ -88,21 +132,35 @@ public sealed class JournalCommandTests
                 Directory.CreateDirectory(Path.Combine(journal, "quarantine"));
             else
                 Directory.Delete(Path.GetDirectoryName(journal)!);
-            Assert.Contains("orders", RunJson(Damaged, "journal", "verify", server.Directory, "--output", "json").GetProperty("missing_topics").EnumerateArray().Select(t => t.GetString()));
-            ToolResult repair = LightQTool.RunAsync(null, "journal", "repair", server.Directory, "--yes").GetAwaiter().GetResult();
+            Assert.Contains(
+                "orders",
+                RunJson(Damaged, "journal", "verify", server.Directory, "--output", "json")
+                    .GetProperty("missing_topics")
+                    .EnumerateArray()
+                    .Select(t => t.GetString())
+            );
+            ToolResult repair = LightQTool
+                .RunAsync(null, "journal", "repair", server.Directory, "--yes")
+                .GetAwaiter()
+                .GetResult();
             Assert.Equal(Damaged, repair.ExitCode);
             Assert.Contains("the topic orders, but its files are gone", repair.Errors, StringComparison.Ordinal);
         });
         await using (var client = new LightQClient(server.ConnectionString))
         {
-            LightQException refused = await Assert.ThrowsAsync<LightQException>(async () => await client.CreateProducerAsync("orders", cancellationToken: Cancelled));
+            LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
+                await client.CreateProducerAsync("orders", cancellationToken: Cancelled)
+            );
             Assert.Equal(ErrorCode.CorruptData, refused.Code);
             Assert.Contains("its journal is gone", refused.Message, StringComparison.Ordinal);
             Assert.DoesNotContain(server.Directory, refused.Message, StringComparison.Ordinal);
             await using Producer healthy = await client.CreateProducerAsync("healthy", cancellationToken: Cancelled);
             await healthy.PublishAsync("x"u8, cancellationToken: Cancelled);
         }
-        Assert.Equal("ready, degraded: 1 of 2 topics have failed\n", await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled));
+        Assert.Equal(
+            "ready, degraded: 1 of 2 topics have failed\n",
+            await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled)
+        );
 
         await server.RestartAsync(() =>
         {
@@ -110,7 +168,10 @@ public sealed class JournalCommandTests
                 Directory.Delete(journal, recursive: true);
             Directory.CreateDirectory(Path.GetDirectoryName(journal)!);
             Directory.Move(copy, journal);
-            Assert.Equal("clean", RunJson(0, "journal", "verify", server.Directory, "--output", "json").GetProperty("verdict").GetString());
+            Assert.Equal(
+                "clean",
+                RunJson(0, "journal", "verify", server.Directory, "--output", "json").GetProperty("verdict").GetString()
+            );
         });
         Assert.Equal(Messages, server.Broker.GetTopic("orders").Partitions[0].Log.ReadableOffset);
 
@@ -122,7 +183,10 @@ public sealed class JournalCommandTests
             await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
             Assert.Equal(0, (await producer.PublishAsync("x"u8, cancellationToken: Cancelled)).Offset);
         }
-        Assert.Equal("ready\n", await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled));
+        Assert.Equal(
+            "ready\n",
+            await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled)
+        );
     }
 
     [Fact]
@@ -132,11 +196,37 @@ public sealed class JournalCommandTests
         await PublishAsync(server);
         await server.RestartAsync(() =>
         {
-            JsonElement[] lines = [.. Run(0, "journal", "dump", server.Directory, "--from", "5", "--to", "6", "--records", "--output", "json")
-                .Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(l => JsonDocument.Parse(l).RootElement)];
+            JsonElement[] lines =
+            [
+                .. Run(
+                        0,
+                        "journal",
+                        "dump",
+                        server.Directory,
+                        "--from",
+                        "5",
+                        "--to",
+                        "6",
+                        "--records",
+                        "--output",
+                        "json"
+                    )
+                    .Split('\n', StringSplitOptions.RemoveEmptyEntries)
+                    .Select(l => JsonDocument.Parse(l).RootElement),
+            ];
             Assert.Equal(["batch", "record", "batch", "record"], lines.Select(l => l.GetProperty("type").GetString()));
-            Assert.All(lines.Where(l => l.GetProperty("type").GetString() == "batch"), l => Assert.True(l.GetProperty("valid").GetBoolean()));
-            Assert.Equal((5, "message 5", "k"), (lines[1].GetProperty("offset").GetInt32(), lines[1].GetProperty("body").GetString(), lines[1].GetProperty("key").GetString()));
+            Assert.All(
+                lines.Where(l => l.GetProperty("type").GetString() == "batch"),
+                l => Assert.True(l.GetProperty("valid").GetBoolean())
+            );
+            Assert.Equal(
+                (5, "message 5", "k"),
+                (
+                    lines[1].GetProperty("offset").GetInt32(),
+                    lines[1].GetProperty("body").GetString(),
+                    lines[1].GetProperty("key").GetString()
+                )
+            );
         });
     }
 
@@ -144,8 +234,14 @@ public sealed class JournalCommandTests
     public async Task What_is_no_data_directory_is_said()
     {
         using var directory = new TemporaryDirectory();
-        (await LightQTool.RunAsync(null, "journal", "verify", directory.Path)).FailedWith(1, "neither a data directory");
-        (await LightQTool.RunAsync(null, "journal", "verify", Path.Combine(directory.Path, "nothing"))).FailedWith(1, "no directory");
+        (await LightQTool.RunAsync(null, "journal", "verify", directory.Path)).FailedWith(
+            1,
+            "neither a data directory"
+        );
+        (await LightQTool.RunAsync(null, "journal", "verify", Path.Combine(directory.Path, "nothing"))).FailedWith(
+            1,
+            "no directory"
+        );
         Assert.Empty(Directory.GetFileSystemEntries(directory.Path));
     }
 
@@ -157,11 +253,19 @@ public sealed class JournalCommandTests
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
         for (int i = 0; i < Messages; i++)
-            await producer.PublishAsync(System.Text.Encoding.UTF8.GetBytes($"message {i}"), key: "k", cancellationToken: Cancelled);
+        {
+            await producer.PublishAsync(
+                System.Text.Encoding.UTF8.GetBytes($"message {i}"),
+                key: "k",
+                cancellationToken: Cancelled
+            );
+        }
+
         return Path.Combine(server.Directory, "topics", topic.Id.ToString("N"), "0");
     }
 
-    private static string Segment(string journal) => Directory.GetFiles(journal, "*.seg").Order(StringComparer.Ordinal).First();
+    private static string Segment(string journal) =>
+        Directory.GetFiles(journal, "*.seg").Order(StringComparer.Ordinal).First();
 
     /// <summary>Flips a bit in the header of a message's batch; each message is a batch of its own.</summary>
     private static void Damage(string journal, int message)
@@ -174,7 +278,8 @@ public sealed class JournalCommandTests
         File.WriteAllBytes(Segment(journal), bytes);
     }
 
-    private static JsonElement RunJson(int exitCode, params string[] arguments) => JsonDocument.Parse(Run(exitCode, arguments)).RootElement;
+    private static JsonElement RunJson(int exitCode, params string[] arguments) =>
+        JsonDocument.Parse(Run(exitCode, arguments)).RootElement;
 
     private static string Run(int exitCode, params string[] arguments)
     {

@@ -6,15 +6,16 @@ using Xunit;
 namespace LightQ.IntegrationTests.Cli;
 
 /// <summary>
-/// Runs the built tool as users do: a process with arguments, standard streams and an exit code. <c>LIGHTQ_TOOL</c> names another program to run
-/// instead, such as the native one.
+/// Runs the built tool as users do: a process with arguments, standard streams and an exit code. <c>LIGHTQ_TOOL</c>
+/// names another program to run instead, such as the native one.
 /// </summary>
 internal static class LightQTool
 {
     /// <summary>What runs the tool: a program and its first arguments.</summary>
-    public static IReadOnlyList<string> Command { get; } = Environment.GetEnvironmentVariable("LIGHTQ_TOOL") is { Length: > 0 } program
-        ? [Path.GetFullPath(program)]
-        : ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll")];
+    public static IReadOnlyList<string> Command { get; } =
+        Environment.GetEnvironmentVariable("LIGHTQ_TOOL") is { Length: > 0 } program
+            ? [Path.GetFullPath(program)]
+            : ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll")];
 
     /// <summary>Whether it is one program, without assemblies.</summary>
     public static bool IsNative => Command.Count == 1;
@@ -29,17 +30,25 @@ internal static class LightQTool
     /// <param name="server">The broker, or null for none.</param>
     /// <param name="input">Standard input; null for an empty one.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Task<ToolResult> RunAsync(string? server, byte[]? input, params string[] arguments) => RunAsync(Start(server, arguments), input);
+    public static Task<ToolResult> RunAsync(string? server, byte[]? input, params string[] arguments) =>
+        RunAsync(Start(server, arguments), input);
 
     /// <summary>Runs a command that needs no input.</summary>
-    public static Task<ToolResult> RunAsync(string? server, params string[] arguments) => RunAsync(server, input: null, arguments);
+    public static Task<ToolResult> RunAsync(string? server, params string[] arguments) =>
+        RunAsync(server, input: null, arguments);
 
     /// <summary>Runs a command with variables in its environment, and no others of the tool's.</summary>
-    public static Task<ToolResult> RunWithAsync(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => RunAsync(StartWith(environment, arguments), input: null);
+    public static Task<ToolResult> RunWithAsync(
+        IEnumerable<(string Name, string Value)> environment,
+        params string[] arguments
+    ) => RunAsync(StartWith(environment, arguments), input: null);
 
     /// <summary>Runs a command that needs no input in a directory.</summary>
     public static Task<ToolResult> RunInAsync(string directory, string server, params string[] arguments) =>
-        RunAsync(StartWith([("LIGHTQ_SERVER", server)], descriptors: null, isHeld: false, directory, arguments), input: null);
+        RunAsync(
+            StartWith([("LIGHTQ_SERVER", server)], descriptors: null, isHeld: false, directory, arguments),
+            input: null
+        );
 
     private static async Task<ToolResult> RunAsync(Process started, byte[]? input)
     {
@@ -60,7 +69,11 @@ internal static class LightQTool
     /// <param name="server">The broker, or null for none.</param>
     /// <param name="settings">Settings by their keys, such as <c>Broker:JournalWriters</c>.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments) =>
+    public static Process Start(
+        string? server,
+        IEnumerable<(string Key, string Value)> settings,
+        params string[] arguments
+    ) =>
         Start(server is null ? [] : [("LIGHTQ_SERVER", server)], settings, descriptors: null, isHeld: false, arguments);
 
     /// <summary>Starts a command that may have only so many descriptors; the caller ends it.</summary>
@@ -69,19 +82,47 @@ internal static class LightQTool
     /// <param name="descriptors">How many; null for as many as this process.</param>
     /// <param name="isHeld">Whether the process stops at its very beginning and waits for SIGCONT.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Process Start(IEnumerable<(string Name, string Value)> environment, IEnumerable<(string Key, string Value)> settings, int? descriptors, bool isHeld, params string[] arguments) =>
-        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. environment], descriptors, isHeld, arguments);
+    public static Process Start(
+        IEnumerable<(string Name, string Value)> environment,
+        IEnumerable<(string Key, string Value)> settings,
+        int? descriptors,
+        bool isHeld,
+        params string[] arguments
+    ) =>
+        StartWith(
+            [
+                .. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)),
+                .. environment,
+            ],
+            descriptors,
+            isHeld,
+            arguments
+        );
 
-    /// <summary>Starts a command with variables in its environment, and no others of the tool's; the caller ends it.</summary>
-    public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => StartWith(environment, descriptors: null, isHeld: false, arguments);
+    /// <summary>
+    /// Starts a command with variables in its environment, and no others of the tool's; the caller ends it.
+    /// </summary>
+    public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments) =>
+        StartWith(environment, descriptors: null, isHeld: false, arguments);
 
-    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, bool isHeld, params string[] arguments) =>
-        StartWith(environment, descriptors, isHeld, directory: "", arguments);
+    private static Process StartWith(
+        IEnumerable<(string Name, string Value)> environment,
+        int? descriptors,
+        bool isHeld,
+        params string[] arguments
+    ) => StartWith(environment, descriptors, isHeld, directory: "", arguments);
 
-    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, bool isHeld, string directory, string[] arguments)
+    private static Process StartWith(
+        IEnumerable<(string Name, string Value)> environment,
+        int? descriptors,
+        bool isHeld,
+        string directory,
+        string[] arguments
+    )
     {
         string[] command = [.. Command, .. arguments];
-        string first = $"{(descriptors is { } most ? $"ulimit -n {most.ToString(CultureInfo.InvariantCulture)}; " : "")}{(isHeld ? "kill -STOP $$; " : "")}";
+        string first =
+            $"{(descriptors is { } most ? $"ulimit -n {most.ToString(CultureInfo.InvariantCulture)}; " : "")}{(isHeld ? "kill -STOP $$; " : "")}";
         if (first.Length != 0)
             command = ["/bin/sh", "-c", $"{first}exec \"$@\"", "sh", .. command];
         var start = new ProcessStartInfo(command[0], command[1..])
@@ -91,9 +132,17 @@ internal static class LightQTool
             RedirectStandardError = true,
             WorkingDirectory = directory,
         };
-        foreach (string name in start.Environment.Keys.Where(k => k.StartsWith("LIGHTQ_", StringComparison.Ordinal)).ToArray())
+        foreach (
+            string name in start
+                .Environment.Keys.Where(k => k.StartsWith("LIGHTQ_", StringComparison.Ordinal))
+                .ToArray()
+        )
+        {
             start.Environment.Remove(name);
-        start.Environment["DOTNET_EnableDiagnostics"] = "0"; // A killed process would leave its diagnostic sockets behind.
+        }
+
+        // A killed process would leave its diagnostic sockets behind.
+        start.Environment["DOTNET_EnableDiagnostics"] = "0";
         foreach ((string name, string value) in environment)
             start.Environment[name] = value;
         return Process.Start(start)!;
@@ -111,7 +160,9 @@ internal static class LightQTool
         catch (OperationCanceledException)
         {
             process.Kill(entireProcessTree: true);
-            Assert.Fail($"'{process.StartInfo.FileName} {string.Join(' ', process.StartInfo.ArgumentList)}' did not end.");
+            Assert.Fail(
+                $"'{process.StartInfo.FileName} {string.Join(' ', process.StartInfo.ArgumentList)}' did not end."
+            );
         }
     }
 

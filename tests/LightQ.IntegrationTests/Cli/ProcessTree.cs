@@ -12,19 +12,27 @@ internal static class ProcessTree
     public static async Task<int[]> ChildrenOfAsync(Process parent, int count)
     {
         int[] children = [];
-        await Eventually.TrueAsync(() => (children = ChildrenOf(parent.Id)).Length == count, Patience, () => $"There are {children.Length} processes.");
+        await Eventually.TrueAsync(
+            () => (children = ChildrenOf(parent.Id)).Length == count,
+            Patience,
+            () => $"There are {children.Length} processes."
+        );
         return children;
     }
 
     /// <summary>Waits until processes have ended. An orphan that nobody has collected yet has ended, too.</summary>
-    public static Task EndedAsync(params int[] processes) => Eventually.TrueAsync(() => !processes.Any(IsRunning), Patience, () => "A process is still there.");
+    public static Task EndedAsync(params int[] processes) =>
+        Eventually.TrueAsync(() => !processes.Any(IsRunning), Patience, () => "A process is still there.");
 
     // A child belongs to the thread that started it, and threads come and go meanwhile.
     private static int[] ChildrenOf(int id) =>
-    [
-        .. Directory.EnumerateDirectories($"/proc/{id}/task").Select(task => ReadIfThere(Path.Combine(task, "children")))
-            .SelectMany(children => children.Split(' ', StringSplitOptions.RemoveEmptyEntries)).Select(c => int.Parse(c, CultureInfo.InvariantCulture)),
-    ];
+        [
+            .. Directory
+                .EnumerateDirectories($"/proc/{id}/task")
+                .Select(task => ReadIfThere(Path.Combine(task, "children")))
+                .SelectMany(children => children.Split(' ', StringSplitOptions.RemoveEmptyEntries))
+                .Select(c => int.Parse(c, CultureInfo.InvariantCulture)),
+        ];
 
     private static bool IsRunning(int id)
     {

@@ -21,7 +21,8 @@ public sealed class PubSubTests
     {
         FaultRun.RequireTier("It starts a broker three times.");
         using var directory = new TemporaryDirectory();
-        string text = Path.Combine(directory.Path, "text"), data = Path.Combine(directory.Path, "data");
+        string text = Path.Combine(directory.Path, "text"),
+            data = Path.Combine(directory.Path, "data");
         await RealText.WriteAsync(text, Cancelled);
         byte[] expected = [.. await File.ReadAllBytesAsync(text, Cancelled), (byte)'\n'];
 
@@ -54,13 +55,26 @@ public sealed class PubSubTests
         await using ToolServer server = await ToolServer.StartAsync(Path.Combine(directory.Path, "data"));
         (await LightQTool.RunAsync(server.Url, "topic", "create", "text")).Succeeded();
 
-        Task<ToolResult> reading = LightQTool.RunAsync(server.Url, "sub", "text", "--format", "raw", "--count", Lines(expected));
+        Task<ToolResult> reading = LightQTool.RunAsync(
+            server.Url,
+            "sub",
+            "text",
+            "--format",
+            "raw",
+            "--count",
+            Lines(expected)
+        );
         await SubscribersAsync(server.Url, "text", 1);
-        ToolResult published = (await LightQTool.RunAsync(server.Url, "pub", "text", "--file", text, "--output", "json")).Succeeded();
+        ToolResult published = (
+            await LightQTool.RunAsync(server.Url, "pub", "text", "--file", text, "--output", "json")
+        ).Succeeded();
         ToolResult read = (await reading).Succeeded();
 
         Assert.Equal(Sha256(expected), Sha256(read.Output));
-        Assert.Equal(Lines(expected), JsonDocument.Parse(published.Output).RootElement.GetProperty("messages").GetRawText());
+        Assert.Equal(
+            Lines(expected),
+            JsonDocument.Parse(published.Output).RootElement.GetProperty("messages").GetRawText()
+        );
     }
 
     [Fact]
@@ -69,13 +83,37 @@ public sealed class PubSubTests
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         (await LightQTool.RunAsync(server.Url, "topic", "create", "t", "--kind", "durable")).Succeeded();
-        (await LightQTool.RunAsync(server.Url, [.. "one\r\n\n"u8, 0xFF, (byte)'\n'], "pub", "t", "-", "--key", "k", "--header", "a=b")).Succeeded();
+        (
+            await LightQTool.RunAsync(
+                server.Url,
+                [.. "one\r\n\n"u8, 0xFF, (byte)'\n'],
+                "pub",
+                "t",
+                "-",
+                "--key",
+                "k",
+                "--header",
+                "a=b"
+            )
+        ).Succeeded();
 
-        ToolResult read = (await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "earliest", "--count", "3", "--format", "json")).Succeeded();
+        ToolResult read = (
+            await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "earliest", "--count", "3", "--format", "json")
+        ).Succeeded();
 
-        JsonElement[] messages = [.. read.Text.TrimEnd().Split('\n').Select(line => JsonDocument.Parse(line).RootElement)];
+        JsonElement[] messages =
+        [
+            .. read.Text.TrimEnd().Split('\n').Select(line => JsonDocument.Parse(line).RootElement),
+        ];
         Assert.Equal([0, 1, 2], messages.Select(m => m.GetProperty("offset").GetInt32()));
-        Assert.All(messages, m => Assert.Equal(("k", "b"), (m.GetProperty("key").GetString(), m.GetProperty("headers").GetProperty("a").GetString())));
+        Assert.All(
+            messages,
+            m =>
+                Assert.Equal(
+                    ("k", "b"),
+                    (m.GetProperty("key").GetString(), m.GetProperty("headers").GetProperty("a").GetString())
+                )
+        );
         Assert.Equal(["one\r", ""], messages.Take(2).Select(m => m.GetProperty("body").GetString()));
         Assert.Equal("/w==", messages[2].GetProperty("body_base64").GetString());
     }
@@ -94,7 +132,19 @@ public sealed class PubSubTests
         (await LightQTool.RunAsync(server.Url, "topic", "create", "t", "--kind", "durable")).Succeeded();
         (await LightQTool.RunAsync(server.Url, "pub", "t", "--file", file, "--whole-file")).Succeeded();
 
-        ToolResult read = (await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "earliest", "--idle-exit", "1s", "--format", "bytes")).Succeeded();
+        ToolResult read = (
+            await LightQTool.RunAsync(
+                server.Url,
+                "sub",
+                "t",
+                "--from",
+                "earliest",
+                "--idle-exit",
+                "1s",
+                "--format",
+                "bytes"
+            )
+        ).Succeeded();
 
         Assert.Equal(content, read.Output);
     }
@@ -111,7 +161,10 @@ public sealed class PubSubTests
         (await LightQTool.RunAsync(server.Url, "pub", "t", "hello")).Succeeded();
         Assert.Equal("hello", await subscriber.StandardOutput.ReadLineAsync(Cancelled));
 
-        using Process kill = Process.Start("kill", ["-INT", subscriber.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
+        using Process kill = Process.Start(
+            "kill",
+            ["-INT", subscriber.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]
+        );
         await LightQTool.EndAsync(subscriber);
 
         Assert.Equal((0, ""), (subscriber.ExitCode, await subscriber.StandardError.ReadToEndAsync(Cancelled)));
@@ -132,7 +185,11 @@ public sealed class PubSubTests
         await SubscribersAsync(url, "t", 1);
 
         await broker.KillAsync();
-        Assert.StartsWith("lightq: the connection was lost, trying again: ", await subscriber.StandardError.ReadLineAsync(Cancelled), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "lightq: the connection was lost, trying again: ",
+            await subscriber.StandardError.ReadLineAsync(Cancelled),
+            StringComparison.Ordinal
+        );
         await broker.StartAsync();
         Assert.Equal("lightq: connected again.", await subscriber.StandardError.ReadLineAsync(Cancelled));
 
@@ -145,11 +202,23 @@ public sealed class PubSubTests
     {
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
-        Assert.Contains("after 5 minutes without use", (await LightQTool.RunAsync(server.Url, "topic", "create", "t", "--kind", "transient")).Succeeded().Text, StringComparison.Ordinal);
-        Assert.StartsWith("Published 1 message, 5 bytes, ", (await LightQTool.RunAsync(server.Url, "pub", "t", "hello")).Succeeded().Text, StringComparison.Ordinal);
+        Assert.Contains(
+            "after 5 minutes without use",
+            (await LightQTool.RunAsync(server.Url, "topic", "create", "t", "--kind", "transient")).Succeeded().Text,
+            StringComparison.Ordinal
+        );
+        Assert.StartsWith(
+            "Published 1 message, 5 bytes, ",
+            (await LightQTool.RunAsync(server.Url, "pub", "t", "hello")).Succeeded().Text,
+            StringComparison.Ordinal
+        );
 
-        ToolResult beyond = (await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "500", "--idle-exit", "100ms")).Succeeded();
-        ToolResult within = (await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "0", "--idle-exit", "1s")).Succeeded();
+        ToolResult beyond = (
+            await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "500", "--idle-exit", "100ms")
+        ).Succeeded();
+        ToolResult within = (
+            await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "0", "--idle-exit", "1s")
+        ).Succeeded();
 
         Assert.Equal(("", "lightq: t ends before offset 1; waiting for offset 500.\n"), (beyond.Text, beyond.Errors));
         Assert.Equal(("hello\n", ""), (within.Text, within.Errors));
@@ -161,15 +230,28 @@ public sealed class PubSubTests
     public async Task A_member_of_a_group_that_cannot_settle_has_the_broker_settle(bool isDurable)
     {
         await using TestServer server = await TestServer.StartAsync();
-        await server.CreateTopicAsync("t", isDurable ? Broker.Topics.TopicKind.Durable : Broker.Topics.TopicKind.Transient);
+        await server.CreateTopicAsync(
+            "t",
+            isDurable ? Broker.Topics.TopicKind.Durable : Broker.Topics.TopicKind.Transient
+        );
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
-        await using IAsyncEnumerator<Message> automatic = client.ConsumeAsync("t", new ConsumeOptions { Group = "g" }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> automatic = client
+            .ConsumeAsync("t", new ConsumeOptions { Group = "g" }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         ValueTask<bool> first = automatic.MoveNextAsync();
         await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
         Assert.True(await first);
 
-        using Process subscriber = LightQTool.Start(server.ConnectionString, "sub", "t", "--group", "g", "--count", "1");
+        using Process subscriber = LightQTool.Start(
+            server.ConnectionString,
+            "sub",
+            "t",
+            "--group",
+            "g",
+            "--count",
+            "1"
+        );
         await SubscribersAsync(server.ConnectionString, "t", 2);
         await automatic.DisposeAsync();
         await SubscribersAsync(server.ConnectionString, "t", 1);
@@ -189,20 +271,52 @@ public sealed class PubSubTests
         await using (Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled))
         {
             foreach (string kind in new[] { "a", "b", "a", "b", "a" })
-                Assert.True(producer.TryPublish(Encoding.UTF8.GetBytes(kind), default, new MessageHeaders { { "kind", kind } }));
+            {
+                Assert.True(
+                    producer.TryPublish(Encoding.UTF8.GetBytes(kind), default, new MessageHeaders { { "kind", kind } })
+                );
+            }
+
             await producer.FlushAsync(Cancelled);
         }
 
-        ToolResult read = await LightQTool.RunAsync(server.ConnectionString, "sub", "t", "--group", "g", "--filter", "kind = 'b'", "--count", "1");
+        ToolResult read = await LightQTool.RunAsync(
+            server.ConnectionString,
+            "sub",
+            "t",
+            "--group",
+            "g",
+            "--filter",
+            "kind = 'b'",
+            "--count",
+            "1"
+        );
 
         Assert.Equal("b\n", read.Succeeded().Text);
         Assert.Equal(2, Assert.Single((await client.Groups.GetAsync("t", "g", Cancelled)).Partitions).CommittedOffset);
     }
 
     private static async Task<string> ReadBackAsync(string url, byte[] expected) =>
-        Sha256((await LightQTool.RunAsync(url, "sub", "text", "--from", "earliest", "--format", "raw", "--count", Lines(expected))).Succeeded().Output);
+        Sha256(
+            (
+                await LightQTool.RunAsync(
+                    url,
+                    "sub",
+                    "text",
+                    "--from",
+                    "earliest",
+                    "--format",
+                    "raw",
+                    "--count",
+                    Lines(expected)
+                )
+            )
+                .Succeeded()
+                .Output
+        );
 
-    private static string Lines(byte[] text) => text.AsSpan().Count((byte)'\n').ToString(System.Globalization.CultureInfo.InvariantCulture);
+    private static string Lines(byte[] text) =>
+        text.AsSpan().Count((byte)'\n').ToString(System.Globalization.CultureInfo.InvariantCulture);
 
     private static string Sha256(byte[] bytes) => Convert.ToHexString(SHA256.HashData(bytes));
 

@@ -10,10 +10,13 @@ using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Cli;
 
-/// <summary>Retention until all groups have settled, as the tool, the SDK, the doctor and the metrics show it.</summary>
+/// <summary>
+/// Retention until all groups have settled, as the tool, the SDK, the doctor and the metrics show it.
+/// </summary>
 public sealed class RetentionCommandTests
 {
-    private static readonly TimeSpan Hour = TimeSpan.FromHours(1), Week = TimeSpan.FromDays(7);
+    private static readonly TimeSpan Hour = TimeSpan.FromHours(1),
+        Week = TimeSpan.FromDays(7);
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
@@ -22,24 +25,67 @@ public sealed class RetentionCommandTests
     {
         await using TestServer server = await TestServer.StartAsync();
         string url = server.ConnectionString;
-        (await LightQTool.RunAsync(url, "topic", "create", "t", "--kind", "durable", "--retention", "settled", "--retention-age", "7d")).Succeeded();
+        (
+            await LightQTool.RunAsync(
+                url,
+                "topic",
+                "create",
+                "t",
+                "--kind",
+                "durable",
+                "--retention",
+                "settled",
+                "--retention-age",
+                "7d"
+            )
+        ).Succeeded();
         ToolResult shown = (await LightQTool.RunAsync(url, "topic", "show", "t")).Succeeded();
         const string Kept = "until all groups have settled a message, for 7d, whichever removes first";
         Assert.Contains(Kept, shown.Text, StringComparison.Ordinal);
-        Assert.Equal("settled", Json((await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json")).Succeeded()).GetProperty("retention").GetString());
-        ToolResult changed = (await LightQTool.RunAsync(url, "topic", "ensure", "t", "--retention", "keep")).Succeeded();
+        Assert.Equal(
+            "settled",
+            Json((await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json")).Succeeded())
+                .GetProperty("retention")
+                .GetString()
+        );
+        ToolResult changed = (
+            await LightQTool.RunAsync(url, "topic", "ensure", "t", "--retention", "keep")
+        ).Succeeded();
         Assert.Contains("retention", changed.Text, StringComparison.Ordinal);
-        Assert.Equal("keep", Json((await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json")).Succeeded()).GetProperty("retention").GetString());
+        Assert.Equal(
+            "keep",
+            Json((await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json")).Succeeded())
+                .GetProperty("retention")
+                .GetString()
+        );
         (await LightQTool.RunAsync(url, "topic", "ensure", "t", "--retention-age", "none")).Succeeded();
         string unlimited = (await LightQTool.RunAsync(url, "topic", "show", "t")).Succeeded().Text;
         string[] row = unlimited.Split('\n').Select(Words).Single(w => w is ["retention", ..]);
         Assert.Equal(["retention", "for", "ever"], row);
 
-        ToolResult refused = await LightQTool.RunAsync(url, "topic", "create", "u", "--kind", "transient", "--retention", "settled");
+        ToolResult refused = await LightQTool.RunAsync(
+            url,
+            "topic",
+            "create",
+            "u",
+            "--kind",
+            "transient",
+            "--retention",
+            "settled"
+        );
         Assert.Equal(ExitCode.Usage, refused.ExitCode);
-        Assert.Contains("retention is settled; allowed: keep, for a transient topic.", refused.Errors, StringComparison.Ordinal);
+        Assert.Contains(
+            "retention is settled; allowed: keep, for a transient topic.",
+            refused.Errors,
+            StringComparison.Ordinal
+        );
         await using var client = new LightQClient(url);
-        LightQException error = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("u") { Kind = TopicKind.Transient, Retention = Retention.Settled }, Cancelled));
+        LightQException error = await Assert.ThrowsAsync<LightQException>(() =>
+            client.Topics.CreateAsync(
+                new TopicSpec("u") { Kind = TopicKind.Transient, Retention = Retention.Settled },
+                Cancelled
+            )
+        );
         Assert.Equal(ErrorCode.InvalidArgument, error.Code);
     }
 
@@ -50,8 +96,14 @@ public sealed class RetentionCommandTests
         string url = server.ConnectionString;
         await using var client = new LightQClient(url);
         await client.Topics.CreateAsync(new TopicSpec("kept") { Kind = TopicKind.Durable }, Cancelled);
-        await client.Topics.CreateAsync(new TopicSpec("limited") { Kind = TopicKind.Durable, RetentionAge = TimeSpan.FromDays(1) }, Cancelled);
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, Retention = Retention.Settled }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("limited") { Kind = TopicKind.Durable, RetentionAge = TimeSpan.FromDays(1) },
+            Cancelled
+        );
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, Retention = Retention.Settled },
+            Cancelled
+        );
         Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
         (await LightQTool.RunAsync(url, [.. "a\nb\nc\n"u8], "pub", "t", "-")).Succeeded();
 
@@ -61,12 +113,20 @@ public sealed class RetentionCommandTests
         Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
         TopicStats stats = await client.Stats.GetTopicAsync("t", Cancelled);
         Assert.Equal("idle", stats.RetentionGroup);
-        await Eventually.TrueAsync(async () => (await client.Stats.GetTopicAsync("t", Cancelled)).RetentionMessages == 2, TimeSpan.FromSeconds(30), () => "What was settled is not on the disk.");
+        await Eventually.TrueAsync(
+            async () => (await client.Stats.GetTopicAsync("t", Cancelled)).RetentionMessages == 2,
+            TimeSpan.FromSeconds(30),
+            () => "What was settled is not on the disk."
+        );
         ToolResult table = (await LightQTool.RunAsync(url, "stats", "t")).Succeeded();
         Assert.Contains("2 messages, for the group idle", table.Text, StringComparison.Ordinal);
 
         string metrics = await server.Web.GetStringAsync("/metrics", Cancelled);
-        Assert.Contains("\nlightq_topic_retention_messages{topic=\"t\",group=\"idle\"} 2\n", metrics, StringComparison.Ordinal);
+        Assert.Contains(
+            "\nlightq_topic_retention_messages{topic=\"t\",group=\"idle\"} 2\n",
+            metrics,
+            StringComparison.Ordinal
+        );
         Assert.Contains("\nlightq_topic_unlimited{topic=\"kept\"} 1\n", metrics, StringComparison.Ordinal);
         Assert.Contains("\nlightq_topic_unlimited{topic=\"limited\"} 0\n", metrics, StringComparison.Ordinal);
         Assert.Contains("\nlightq_topic_unlimited{topic=\"t\"} 0\n", metrics, StringComparison.Ordinal);
@@ -78,8 +138,13 @@ public sealed class RetentionCommandTests
     public async Task Doctor_tells_of_a_topic_without_a_group_and_of_a_group_that_nobody_uses_after_a_week()
     {
         var time = new ManualTime();
-        await using TestServer server = await TestServer.StartAsync(
-            o => o with { TimeProvider = time, ConnectionTime = TimeProvider.System });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                TimeProvider = time,
+                ConnectionTime = TimeProvider.System,
+            }
+        );
         await using var client = new LightQClient(server.ConnectionString);
         var topic = new TopicSpec("t") { Kind = TopicKind.Durable, Retention = Retention.Settled };
         await client.Topics.CreateAsync(topic, Cancelled);
@@ -101,7 +166,8 @@ public sealed class RetentionCommandTests
                 return (await client.Stats.GetTopicAsync("t", Cancelled)).RetentionMessages == 1;
             },
             TimeSpan.FromSeconds(30),
-            () => "What was settled is not on the disk.");
+            () => "What was settled is not on the disk."
+        );
         time.Advance(Week - Hour);
         Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
         time.Advance(Hour);
@@ -109,11 +175,14 @@ public sealed class RetentionCommandTests
         Assert.Equal(CheckResult.Warning, finding.Result);
         Assert.Equal(
             "1 message of t is kept for the group idle, which nobody uses; the oldest has waited for 7 days",
-            finding.Found);
+            finding.Found
+        );
         Assert.Equal("Start its consumers; if it is no longer needed, lightq group delete t idle.", finding.Fix);
 
         var options = new ConsumeOptions { Group = "idle", SettleMode = SettleMode.Explicit };
-        await using IAsyncEnumerator<Message> back = client.ConsumeAsync("t", options, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> back = client
+            .ConsumeAsync("t", options, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await back.MoveNextAsync());
         Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
     }

@@ -8,7 +8,26 @@ namespace LightQ.IntegrationTests.Cli;
 public sealed class ScaleBenchTests
 {
     private static readonly string[] Small =
-        ["bench", "scale", "--topics", "20", "--busy", "2", "--backlog", "4MiB", "--subscriptions", "5", "--connections", "20", "--messages", "20000", "--rest", "1s", "--pairs", "1"];
+    [
+        "bench",
+        "scale",
+        "--topics",
+        "20",
+        "--busy",
+        "2",
+        "--backlog",
+        "4MiB",
+        "--subscriptions",
+        "5",
+        "--connections",
+        "20",
+        "--messages",
+        "20000",
+        "--rest",
+        "1s",
+        "--pairs",
+        "1",
+    ];
 
     [Fact]
     [Trait("Plain", "no")]
@@ -19,16 +38,31 @@ public sealed class ScaleBenchTests
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
-        ToolResult run = (await LightQTool.RunAsync(null, [.. Small, "--data", directory.Path, "--output", "json", "--report", page])).Succeeded();
+        ToolResult run = (
+            await LightQTool.RunAsync(null, [.. Small, "--data", directory.Path, "--output", "json", "--report", page])
+        ).Succeeded();
 
         JsonElement report = JsonDocument.Parse(run.Output).RootElement;
         Assert.Equal("scale", report.GetProperty("scenario").GetString());
         JsonElement[] results = [.. report.GetProperty("results").EnumerateArray()];
         Assert.Equal(
             [("topics", 2L, 20L), ("backlog", 1L << 20, 4L << 20), ("subscriptions", 1L, 5L), ("connections", 0L, 20L)],
-            results.Select(r => r.GetProperty("scale")).Select(s => (s.GetProperty("dimension").GetString()!, s.GetProperty("few").GetInt64(), s.GetProperty("many").GetInt64())));
+            results
+                .Select(r => r.GetProperty("scale"))
+                .Select(s =>
+                    (
+                        s.GetProperty("dimension").GetString()!,
+                        s.GetProperty("few").GetInt64(),
+                        s.GetProperty("many").GetInt64()
+                    )
+                )
+        );
         Assert.All(results, AssertResult);
-        Assert.Contains("<svg", await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "<svg",
+            await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken),
+            StringComparison.Ordinal
+        );
         Assert.Equal([page], Directory.EnumerateFileSystemEntries(directory.Path));
     }
 
@@ -42,7 +76,12 @@ public sealed class ScaleBenchTests
         ToolResult run = (await LightQTool.RunAsync(null, [.. Small, "--dimension", "connections"])).Succeeded();
 
         Assert.Contains("what grows", run.Text, StringComparison.Ordinal);
-        Assert.Single(run.Text.Split('\n'), line => line.Contains("connections ", StringComparison.Ordinal) && line.Contains("all, in order", StringComparison.Ordinal));
+        Assert.Single(
+            run.Text.Split('\n'),
+            line =>
+                line.Contains("connections ", StringComparison.Ordinal)
+                && line.Contains("all, in order", StringComparison.Ordinal)
+        );
     }
 
     [Theory]
@@ -55,7 +94,11 @@ public sealed class ScaleBenchTests
     {
         JsonElement scale = result.GetProperty("scale");
         Assert.True(scale.GetProperty("few_rate").GetDouble() > 0 && scale.GetProperty("many_rate").GetDouble() > 0);
-        Assert.Equal(scale.GetProperty("many_rate").GetDouble() / scale.GetProperty("few_rate").GetDouble(), result.GetProperty("ratio").GetDouble(), 0.01);
+        Assert.Equal(
+            scale.GetProperty("many_rate").GetDouble() / scale.GetProperty("few_rate").GetDouble(),
+            result.GetProperty("ratio").GetDouble(),
+            0.01
+        );
         Assert.Equal(0, result.GetProperty("lost").GetInt64());
         Assert.True(scale.GetProperty("rest_bytes").GetInt64() > 0);
     }

@@ -7,7 +7,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
 
-/// <summary>A broker as a service manager sees it: what it tells the socket of systemd, what it logs, and what signals do.</summary>
+/// <summary>
+/// A broker as a service manager sees it: what it tells the socket of systemd, what it logs, and what signals do.
+/// </summary>
 [Trait("Tier", "C")]
 public sealed class ServiceTests
 {
@@ -21,20 +23,42 @@ public sealed class ServiceTests
         Assert.SkipWhen(OperatingSystem.IsWindows(), "There is no systemd.");
         IgnoredSignal.SkipIf(IgnoredSignal.HangUp);
         using var directory = new TemporaryDirectory();
-        string path = Path.Combine(directory.Path, "notify"), file = Path.Combine(directory.Path, "lightq.json");
+        string path = Path.Combine(directory.Path, "notify"),
+            file = Path.Combine(directory.Path, "lightq.json");
         await File.WriteAllTextAsync(file, """{ "Log": { "Format": "json" }, "DrainTimeout": "1s" }""", Cancelled);
         using var manager = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
         manager.Bind(new UnixDomainSocketEndPoint(path));
-        using Process process = Start(path, "server", "--config", file, "--data", Path.Combine(directory.Path, "data"), "--data-port", "0", "--control-port", "0", "--web-port", "0", "--output", "json");
+        using Process process = Start(
+            path,
+            "server",
+            "--config",
+            file,
+            "--data",
+            Path.Combine(directory.Path, "data"),
+            "--data-port",
+            "0",
+            "--control-port",
+            "0",
+            "--web-port",
+            "0",
+            "--output",
+            "json"
+        );
         try
         {
-            JsonElement ports = JsonDocument.Parse((await process.StandardOutput.ReadLineAsync(Cancelled))!).RootElement;
+            JsonElement ports = JsonDocument
+                .Parse((await process.StandardOutput.ReadLineAsync(Cancelled))!)
+                .RootElement;
             string url = ports.GetProperty("connection_string").GetString()!;
             Task<string> log = process.StandardError.ReadToEndAsync(Cancelled);
             Assert.Contains("READY=1", await HeardAsync(manager, "READY=1"), StringComparison.Ordinal);
             await HeardAsync(manager, "WATCHDOG=1");
 
-            await File.WriteAllTextAsync(file, """{ "Log": { "Format": "json", "Level": "information" }, "DrainTimeout": "1s", "Broker": { "JournalWriters": 3 } }""", Cancelled);
+            await File.WriteAllTextAsync(
+                file,
+                """{ "Log": { "Format": "json", "Level": "information" }, "DrainTimeout": "1s", "Broker": { "JournalWriters": 3 } }""",
+                Cancelled
+            );
             await SignalAsync(process, "HUP");
             Assert.Contains("MONOTONIC_USEC=", await HeardAsync(manager, "RELOADING=1"), StringComparison.Ordinal);
             await HeardAsync(manager, "READY=1");
@@ -44,15 +68,34 @@ public sealed class ServiceTests
             await File.WriteAllTextAsync(file, """{ "Log": { "Level": "loud" } }""", Cancelled);
             ToolResult refused = await LightQTool.RunAsync(url, "server", "reload", "--output", "json");
             Assert.True(refused.ExitCode == 78, $"{refused.ExitCode}: {refused.Text}{refused.Errors}");
-            Assert.Contains("Log:Level is 'loud'", JsonDocument.Parse(refused.Text).RootElement.GetProperty("refusal").GetString(), StringComparison.Ordinal);
+            Assert.Contains(
+                "Log:Level is 'loud'",
+                JsonDocument.Parse(refused.Text).RootElement.GetProperty("refusal").GetString(),
+                StringComparison.Ordinal
+            );
 
             await SignalAsync(process, "TERM");
-            Assert.Contains("EXTEND_TIMEOUT_USEC=31000000", await HeardAsync(manager, "STOPPING=1"), StringComparison.Ordinal);
+            Assert.Contains(
+                "EXTEND_TIMEOUT_USEC=31000000",
+                await HeardAsync(manager, "STOPPING=1"),
+                StringComparison.Ordinal
+            );
             await LightQTool.EndAsync(process);
             Assert.Equal(0, process.ExitCode);
-            JsonElement[] lines = [.. (await log).Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(l => JsonDocument.Parse(l).RootElement)];
-            Assert.Contains(lines, l => l.GetProperty("EventId").GetInt32() == 2045 && l.GetProperty("State").GetProperty("Key").GetString() == "Log:Level");
-            Assert.DoesNotContain(lines, l => l.GetProperty("EventId").GetInt32() == 2001); // At its start the level was warning.
+            JsonElement[] lines =
+            [
+                .. (await log)
+                    .Split('\n', StringSplitOptions.RemoveEmptyEntries)
+                    .Select(l => JsonDocument.Parse(l).RootElement),
+            ];
+            Assert.Contains(
+                lines,
+                l =>
+                    l.GetProperty("EventId").GetInt32() == 2045
+                    && l.GetProperty("State").GetProperty("Key").GetString() == "Log:Level"
+            );
+            // At its start the level was warning.
+            Assert.DoesNotContain(lines, l => l.GetProperty("EventId").GetInt32() == 2001);
             Assert.Contains(lines, l => l.GetProperty("EventId").GetInt32() == 2003); // Information, after the reload.
         }
         finally
@@ -64,7 +107,11 @@ public sealed class ServiceTests
 
     private static Process Start(string notify, params string[] arguments)
     {
-        var start = new ProcessStartInfo(LightQTool.Command[0], [.. LightQTool.Command.Skip(1), .. arguments]) { RedirectStandardOutput = true, RedirectStandardError = true };
+        var start = new ProcessStartInfo(LightQTool.Command[0], [.. LightQTool.Command.Skip(1), .. arguments])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
         start.Environment["NOTIFY_SOCKET"] = notify;
         start.Environment["WATCHDOG_USEC"] = "400000";
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
@@ -73,7 +120,10 @@ public sealed class ServiceTests
 
     private static async Task SignalAsync(Process process, string signal)
     {
-        using Process kill = Process.Start("kill", [$"-{signal}", process.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
+        using Process kill = Process.Start(
+            "kill",
+            [$"-{signal}", process.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]
+        );
         await LightQTool.EndAsync(kill);
     }
 

@@ -16,7 +16,9 @@ internal sealed record ToolResult(int ExitCode, byte[] Output, string Errors)
         return this;
     }
 
-    /// <summary>It ended with a code and said why in one line on standard error, and nothing on standard output.</summary>
+    /// <summary>
+    /// It ended with a code and said why in one line on standard error, and nothing on standard output.
+    /// </summary>
     public void FailedWith(int exitCode, string says)
     {
         Assert.Equal(exitCode, ExitCode);

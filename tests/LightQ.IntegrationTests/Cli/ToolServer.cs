@@ -16,7 +16,9 @@ internal sealed class ToolServer : IAsyncDisposable
         ControlPort = ports.GetProperty("control_port").GetInt32();
         WebPort = ports.GetProperty("web_port").GetInt32();
         Url = ports.GetProperty("connection_string").GetString()!;
-        RemoteUrls = ports.TryGetProperty("remote_connection_strings", out JsonElement remote) ? [.. remote.EnumerateArray().Select(r => r.GetString()!)] : [];
+        RemoteUrls = ports.TryGetProperty("remote_connection_strings", out JsonElement remote)
+            ? [.. remote.EnumerateArray().Select(r => r.GetString()!)]
+            : [];
     }
 
     public int DataPort { get; }
@@ -36,7 +38,22 @@ internal sealed class ToolServer : IAsyncDisposable
     public static async Task<ToolServer> StartAsync(string directory, params string[] more)
     {
         Process process = LightQTool.Start(
-            null, ["server", "--data", directory, "--data-port", "0", "--control-port", "0", "--web-port", "0", "--output", "json", .. more]);
+            null,
+            [
+                "server",
+                "--data",
+                directory,
+                "--data-port",
+                "0",
+                "--control-port",
+                "0",
+                "--web-port",
+                "0",
+                "--output",
+                "json",
+                .. more,
+            ]
+        );
         string? line = await process.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
         if (line is null)
             Assert.Fail(await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken));
@@ -47,8 +64,16 @@ internal sealed class ToolServer : IAsyncDisposable
     /// <returns>The exit code.</returns>
     public async Task<int> SignalAsync(string signal)
     {
-        using (Process kill = Process.Start("kill", [$"-{signal}", _process.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]))
+        using (
+            Process kill = Process.Start(
+                "kill",
+                [$"-{signal}", _process.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]
+            )
+        )
+        {
             await LightQTool.EndAsync(kill);
+        }
+
         await LightQTool.EndAsync(_process);
         return _process.ExitCode;
     }

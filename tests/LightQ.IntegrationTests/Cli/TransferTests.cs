@@ -27,9 +27,13 @@ public sealed class TransferTests
     {
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
-        Assert.Equal("topic test created successfully\n", (await LightQTool.RunAsync(server.Url, "topic", "create", "-n", "2", "-s", storage)).Succeeded().Text);
+        Assert.Equal(
+            "topic test created successfully\n",
+            (await LightQTool.RunAsync(server.Url, "topic", "create", "-n", "2", "-s", storage)).Succeeded().Text
+        );
 
-        string[] consumer = ["consumer", "-m", "20000", "-n", "2", "-c", "socket"], producer = ["producer", "-m", "20000", "-n", "2", "-s", "256"];
+        string[] consumer = ["consumer", "-m", "20000", "-n", "2", "-c", "socket"],
+            producer = ["producer", "-m", "20000", "-n", "2", "-s", "256"];
         using Process first = LightQTool.Start(server.Url, consumerFirst ? consumer : producer);
         await UnderWayAsync(server, first, consumerFirst, storage);
         ToolResult second = (await LightQTool.RunAsync(server.Url, consumerFirst ? producer : consumer)).Succeeded();
@@ -42,7 +46,11 @@ public sealed class TransferTests
         {
             Assert.Contains($"Topic[{topic}], Total message sent [20000] in ", produced, StringComparison.Ordinal);
             Assert.Contains($"Topic[{topic}], Total bytes received [5120000], ", consumed, StringComparison.Ordinal);
-            Assert.Contains($"Topic[{topic}], Exact: lost [0], repeated [0], reordered [0], damaged [0]", consumed, StringComparison.Ordinal);
+            Assert.Contains(
+                $"Topic[{topic}], Exact: lost [0], repeated [0], reordered [0], damaged [0]",
+                consumed,
+                StringComparison.Ordinal
+            );
         }
     }
 
@@ -57,9 +65,34 @@ public sealed class TransferTests
         (await LightQTool.RunAsync(server.Url, "topic", "create", "-n", "1", "-s", "file", "orders")).Succeeded();
         foreach (int size in new[] { 100, 300 })
         {
-            (await LightQTool.RunAsync(server.Url, "producer", "-m", "1000", "-s", $"{size}", "--style", "myq", "orders")).Succeeded();
-            JsonElement result = JsonDocument.Parse((await LightQTool.RunAsync(server.Url, "consumer", "-m", "1000", "--output", "json", "orders")).Succeeded().Text).RootElement[0];
-            Assert.Equal(("orders_1", 1000 * size, 0), (result.GetProperty("topic").GetString(), result.GetProperty("bytes").GetInt32(), result.GetProperty("skipped").GetInt32()));
+            (
+                await LightQTool.RunAsync(
+                    server.Url,
+                    "producer",
+                    "-m",
+                    "1000",
+                    "-s",
+                    $"{size}",
+                    "--style",
+                    "myq",
+                    "orders"
+                )
+            ).Succeeded();
+            JsonElement result = JsonDocument
+                .Parse(
+                    (await LightQTool.RunAsync(server.Url, "consumer", "-m", "1000", "--output", "json", "orders"))
+                        .Succeeded()
+                        .Text
+                )
+                .RootElement[0];
+            Assert.Equal(
+                ("orders_1", 1000 * size, 0),
+                (
+                    result.GetProperty("topic").GetString(),
+                    result.GetProperty("bytes").GetInt32(),
+                    result.GetProperty("skipped").GetInt32()
+                )
+            );
             Assert.True(result.GetProperty("latency_us").GetProperty("p50").GetDouble() > 0);
         }
     }
@@ -76,7 +109,10 @@ public sealed class TransferTests
         using Process consumer = LightQTool.Start(server.Url, "consumer", "-m", "1000000000");
         using Process producer = LightQTool.Start(server.Url, "producer", "-m", "1000000000", "-s", "100");
         await Eventually.TrueAsync(
-            async () => await CountAsync(server, "messages_sent") > 100_000, TimeSpan.FromSeconds(60), () => "No message reaches the consumer.");
+            async () => await CountAsync(server, "messages_sent") > 100_000,
+            TimeSpan.FromSeconds(60),
+            () => "No message reaches the consumer."
+        );
         server.Process.Kill();
 
         foreach (Process process in new[] { consumer, producer })
@@ -100,14 +136,21 @@ public sealed class TransferTests
     }
 
     /// <summary>Waits until the end that was started first has done all that it can do alone.</summary>
-    private static Task UnderWayAsync(ToolServer server, Process first, bool isConsumer, string storage) => (isConsumer, storage) switch
-    {
-        (true, _) => Eventually.TrueAsync(
-            async () => await CountAsync(server, "subscribers_count") == 1, TimeSpan.FromSeconds(60), () => "The consumer does not subscribe."),
-        (false, "file") => LightQTool.EndAsync(first),
-        _ => first.StandardError.ReadLineAsync(TestContext.Current.CancellationToken).AsTask(),
-    };
+    private static Task UnderWayAsync(ToolServer server, Process first, bool isConsumer, string storage) =>
+        (isConsumer, storage) switch
+        {
+            (true, _) => Eventually.TrueAsync(
+                async () => await CountAsync(server, "subscribers_count") == 1,
+                TimeSpan.FromSeconds(60),
+                () => "The consumer does not subscribe."
+            ),
+            (false, "file") => LightQTool.EndAsync(first),
+            _ => first.StandardError.ReadLineAsync(TestContext.Current.CancellationToken).AsTask(),
+        };
 
     private static async Task<long> CountAsync(ToolServer server, string figure) =>
-        JsonDocument.Parse((await LightQTool.RunAsync(server.Url, "stats", "test_1", "--output", "json")).Succeeded().Text).RootElement.GetProperty(figure).GetInt64();
+        JsonDocument
+            .Parse((await LightQTool.RunAsync(server.Url, "stats", "test_1", "--output", "json")).Succeeded().Text)
+            .RootElement.GetProperty(figure)
+            .GetInt64();
 }

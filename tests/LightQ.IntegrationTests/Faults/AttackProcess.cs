@@ -5,13 +5,14 @@ using Xunit;
 namespace LightQ.IntegrationTests.Faults;
 
 /// <summary>
-/// Attackers of a broker: one explicit test of this assembly, run in a process of its own that gets a processor only when nobody else wants it. A broker's
-/// attackers run elsewhere, these share its processors.
+/// Attackers of a broker: one explicit test of this assembly, run in a process of its own that gets a processor only
+/// when nobody else wants it. A broker's attackers run elsewhere, these share its processors.
 /// </summary>
 /// <remarks>Test and process talk in lines: words to the process, numbers from it.</remarks>
 internal sealed class AttackProcess : IDisposable
 {
-    private const string Mark = "attack: ", Variable = "LIGHTQ_ATTACK";
+    private const string Mark = "attack: ",
+        Variable = "LIGHTQ_ATTACK";
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private readonly Process _process;
@@ -44,7 +45,20 @@ internal sealed class AttackProcess : IDisposable
     /// <param name="arguments">What it is to know.</param>
     public static async Task<AttackProcess> StartAsync(Type attack, string method, params int[] arguments)
     {
-        var start = new ProcessStartInfo("chrt", ["--idle", "0", "dotnet", attack.Assembly.Location, "-noColor", "-explicit", "only", "-method", $"{attack.FullName}.{method}"])
+        var start = new ProcessStartInfo(
+            "chrt",
+            [
+                "--idle",
+                "0",
+                "dotnet",
+                attack.Assembly.Location,
+                "-noColor",
+                "-explicit",
+                "only",
+                "-method",
+                $"{attack.FullName}.{method}",
+            ]
+        )
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -92,7 +106,9 @@ internal sealed class AttackProcess : IDisposable
         _process.Dispose();
     }
 
-    private static string Text(int[] numbers) => string.Join(' ', numbers.Select(n => n.ToString(CultureInfo.InvariantCulture)));
+    private static string Text(int[] numbers) =>
+        string.Join(' ', numbers.Select(n => n.ToString(CultureInfo.InvariantCulture)));
 
-    private static int[] Numbers(string text) => [.. text.Split(' ').Select(n => int.Parse(n, CultureInfo.InvariantCulture))];
+    private static int[] Numbers(string text) =>
+        [.. text.Split(' ').Select(n => int.Parse(n, CultureInfo.InvariantCulture))];
 }

@@ -7,20 +7,22 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>The clients of <see cref="CallFloodTests"/>, in a process of their own: each a connection to the control port that has as many calls under way as it may, until they are told to end.</summary>
+/// <summary>
+/// The clients of <see cref="CallFloodTests"/>, in a process of their own: each a connection to the control port that
+/// has as many calls under way as it may, until they are told to end.
+/// </summary>
 public sealed class CallFlood : IDisposable
 {
     /// <summary>How many connections.</summary>
     internal const int Clients = 8;
 
-    private const int AtOnce = 100, HeaderBytes = 9;
+    private const int AtOnce = 100,
+        HeaderBytes = 9;
 
     private readonly AttackProcess? _process;
 
     /// <summary>The process's own end, as a test.</summary>
-    public CallFlood()
-    {
-    }
+    public CallFlood() { }
 
     private CallFlood(AttackProcess process) => _process = process;
 
@@ -76,14 +78,28 @@ public sealed class CallFlood : IDisposable
         private Client(int port, FloodKind kind)
         {
             (_port, _kind) = (port, kind);
-            (string path, IMessage request) = kind == FloodKind.Failing
-                ? ("/lightq.control.v1.Topics/GetTopic", (IMessage)new GetTopicRequest { Name = "nowhere" })
-                : ("/lightq.control.v1.Auth/WhoAmI", new WhoAmIRequest());
+            (string path, IMessage request) =
+                kind == FloodKind.Failing
+                    ? ("/lightq.control.v1.Topics/GetTopic", (IMessage)new GetTopicRequest { Name = "nowhere" })
+                    : ("/lightq.control.v1.Auth/WhoAmI", new WhoAmIRequest());
             _call = kind switch
             {
                 FloodKind.Pings => Http2Peer.Frame(Http2FrameType.Ping, 0, 0, new byte[8]),
-                FloodKind.Reset => [.. Http2Peer.Headers(0, Http2Peer.HeaderBlock(path)), .. Http2Peer.Frame(Http2FrameType.Reset, 0, 0, [0, 0, 0, 8])],
-                _ => [.. Http2Peer.Headers(0, Http2Peer.HeaderBlock(path)), .. Http2Peer.Frame(Http2FrameType.Data, Http2Frame.EndStreamFlag, 0, [0, 0, 0, 0, (byte)request.CalculateSize(), .. request.ToByteArray()])],
+                FloodKind.Reset =>
+                [
+                    .. Http2Peer.Headers(0, Http2Peer.HeaderBlock(path)),
+                    .. Http2Peer.Frame(Http2FrameType.Reset, 0, 0, [0, 0, 0, 8]),
+                ],
+                _ =>
+                [
+                    .. Http2Peer.Headers(0, Http2Peer.HeaderBlock(path)),
+                    .. Http2Peer.Frame(
+                        Http2FrameType.Data,
+                        Http2Frame.EndStreamFlag,
+                        0,
+                        [0, 0, 0, 0, (byte)request.CalculateSize(), .. request.ToByteArray()]
+                    ),
+                ],
             };
         }
 
@@ -145,7 +161,11 @@ public sealed class CallFlood : IDisposable
                         return;
                     length += count;
                     int at = 0;
-                    while (length - at >= HeaderBytes && BinaryPrimitives.ReadInt32BigEndian(received.AsSpan(at)) >>> 8 is var payload && length - at >= HeaderBytes + payload)
+                    while (
+                        length - at >= HeaderBytes
+                        && BinaryPrimitives.ReadInt32BigEndian(received.AsSpan(at)) >>> 8 is var payload
+                        && length - at >= HeaderBytes + payload
+                    )
                     {
                         var frame = new Http2Frame((Http2FrameType)received[at + 3], received[at + 4], 0, []);
                         if (frame.IsLast || (frame.Type == Http2FrameType.Ping && frame.Flags == Http2Frame.AckFlag))
@@ -172,11 +192,18 @@ public sealed class CallFlood : IDisposable
             {
                 Span<byte> call = _batch.AsSpan(length, _call.Length);
                 _call.CopyTo(call);
-                for (int at = 0; at < call.Length && _kind != FloodKind.Pings; at += HeaderBytes + (BinaryPrimitives.ReadInt32BigEndian(call[at..]) >>> 8))
+                for (
+                    int at = 0;
+                    at < call.Length && _kind != FloodKind.Pings;
+                    at += HeaderBytes + (BinaryPrimitives.ReadInt32BigEndian(call[at..]) >>> 8)
+                )
+                {
                     BinaryPrimitives.WriteInt32BigEndian(call[(at + 5)..], _stream);
+                }
+
                 length += call.Length;
             }
-            for (int sent = 0; sent < length;)
+            for (int sent = 0; sent < length; )
                 sent += _socket.Send(_batch.AsSpan(sent, length - sent));
             return calls;
         }

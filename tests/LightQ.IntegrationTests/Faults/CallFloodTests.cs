@@ -14,9 +14,11 @@ namespace LightQ.IntegrationTests.Faults;
 [Trait("Tier", "C")]
 public sealed class CallFloodTests
 {
-    private const string Healthy = "healthy", Calm = "calm";
+    private const string Healthy = "healthy",
+        Calm = "calm";
     private const double TargetRatio = 2;
-    private static readonly TimeSpan Window = TimeSpan.FromSeconds(1.5), Pause = TimeSpan.FromMilliseconds(5);
+    private static readonly TimeSpan Window = TimeSpan.FromSeconds(1.5),
+        Pause = TimeSpan.FromMilliseconds(5);
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
@@ -57,15 +59,26 @@ public sealed class CallFloodTests
         {
             foreach (string what in new[] { "calls", "messages" })
             {
-                long calm = run[$"p99 us of {what}, {Calm}"], flooded = run[$"p99 us of {what}, {NameOf(kind)}"];
-                Assert.True(flooded <= 10 * TargetRatio * calm, $"p99 of {what} is {flooded} us beside a flood ({kind}), and {calm} us in peace; target {TargetRatio} times");
+                long calm = run[$"p99 us of {what}, {Calm}"],
+                    flooded = run[$"p99 us of {what}, {NameOf(kind)}"];
+                Assert.True(
+                    flooded <= 10 * TargetRatio * calm,
+                    $"p99 of {what} is {flooded} us beside a flood ({kind}), and {calm} us in peace; target "
+                        + $"{TargetRatio} times"
+                );
             }
         }
     }
 
     private static string NameOf(FloodKind? kind) => kind?.ToString().ToLowerInvariant() ?? Calm;
 
-    private static async Task<Round> MeasureAsync(FaultBroker broker, LightQClient client, HealthyLoad load, CallFlood flood, FloodKind? kind)
+    private static async Task<Round> MeasureAsync(
+        FaultBroker broker,
+        LightQClient client,
+        HealthyLoad load,
+        CallFlood flood,
+        FloodKind? kind
+    )
     {
         TimeSpan before = ProcessFigures.Cpu(broker.ProcessId);
         var watch = Stopwatch.StartNew();
@@ -86,7 +99,12 @@ public sealed class CallFloodTests
         if (kind is not null)
             Assert.NotEqual(0, await flood.EndAsync());
         calls.Sort();
-        return new Round(loaded.LatencyUs!.P99, calls[calls.Count * 99 / 100], 100 * cpu.TotalSeconds / seconds, loaded.Lost);
+        return new Round(
+            loaded.LatencyUs!.P99,
+            calls[calls.Count * 99 / 100],
+            100 * cpu.TotalSeconds / seconds,
+            loaded.Lost
+        );
     }
 
     private readonly record struct Round(double Messages, double Calls, double Cpu, long Lost);

@@ -3,14 +3,22 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>Load, crash, restart, verify, again and again on one data directory and then on the next. Several can run beside each other.</summary>
+/// <summary>
+/// Load, crash, restart, verify, again and again on one data directory and then on the next. Several can run beside
+/// each other.
+/// </summary>
 /// <param name="run">The run and its figures.</param>
 /// <param name="id">The row, for what is kept of a failure.</param>
-/// <param name="makeLoad">Makes the load of a data directory: the directory's number, which tells variants apart, and that of its first cycle.</param>
-/// <param name="control">The figure that shows that the crashes hit what is under way: in 30 cycles or more it must not be 0.</param>
+/// <param name="makeLoad">
+/// Makes the load of a data directory: the directory's number, which tells variants apart, and that of its first cycle.
+/// </param>
+/// <param name="control">
+/// The figure that shows that the crashes hit what is under way: in 30 cycles or more it must not be 0.
+/// </param>
 internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrashLoad> makeLoad, string control)
 {
-    private const int CyclesOfADirectory = 25, EnoughCycles = 30;
+    private const int CyclesOfADirectory = 25,
+        EnoughCycles = 30;
     private static readonly TimeSpan ReadyLimit = TimeSpan.FromSeconds(5);
 
     private readonly Lock _lock = new();
@@ -30,7 +38,13 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
         for (int done = 0; done < cycles && _violations.Count == 0; done += CyclesOfADirectory)
         {
             string directory = Path.Combine(parent, $"data-{lane}-{done}");
-            await RunDirectoryAsync(lane + (done / CyclesOfADirectory), (lane << 20) + done, Math.Min(CyclesOfADirectory, cycles - done), directory, crash);
+            await RunDirectoryAsync(
+                lane + (done / CyclesOfADirectory),
+                (lane << 20) + done,
+                Math.Min(CyclesOfADirectory, cycles - done),
+                directory,
+                crash
+            );
             Directory.Delete(directory, recursive: true);
         }
     }
@@ -41,7 +55,10 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
         _ready.AddTo(run);
         run.Report();
         Assert.True(_violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', _violations.Take(40))}");
-        Assert.True(run["cycles"] < EnoughCycles || run[control] > 0, $"'{control}' is 0: the crashes have missed what was under way.");
+        Assert.True(
+            run["cycles"] < EnoughCycles || run[control] > 0,
+            $"'{control}' is 0: the crashes have missed what was under way."
+        );
         Assert.True(_ready.Median <= ReadyLimit, $"ready p50 {_ready.Median}");
     }
 
@@ -52,9 +69,18 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
             run.Count(figure);
     }
 
-    private async Task RunDirectoryAsync(int variant, int firstCycle, int cycles, string directory, Func<FaultBroker, Random, Task> crash)
+    private async Task RunDirectoryAsync(
+        int variant,
+        int firstCycle,
+        int cycles,
+        string directory,
+        Func<FaultBroker, Random, Task> crash
+    )
     {
-        await using var broker = new FaultBroker(directory, ("Broker:CheckpointInterval", "100ms")) { Variables = Variables };
+        await using var broker = new FaultBroker(directory, ("Broker:CheckpointInterval", "100ms"))
+        {
+            Variables = Variables,
+        };
         await using ICrashLoad load = makeLoad(variant, firstCycle);
         var violations = new List<string>();
         try
@@ -71,11 +97,23 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
         {
             load.AddTo(run);
             if (violations.Count != 0)
-                _violations.AddRange([.. violations, $"the broker said:\n{broker.Log}", $"the data is kept in {Evidence.Keep(id, run.Seed, directory)}"]);
+            {
+                _violations.AddRange([
+                    .. violations,
+                    $"the broker said:\n{broker.Log}",
+                    $"the data is kept in {Evidence.Keep(id, run.Seed, directory)}",
+                ]);
+            }
         }
     }
 
-    private async Task RunCyclesAsync(int firstCycle, int cycles, FaultBroker broker, ICrashLoad load, Func<FaultBroker, Random, Task> crash)
+    private async Task RunCyclesAsync(
+        int firstCycle,
+        int cycles,
+        FaultBroker broker,
+        ICrashLoad load,
+        Func<FaultBroker, Random, Task> crash
+    )
     {
         await broker.StartAsync();
         await load.BeginAsync(broker);
@@ -99,7 +137,12 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
             await load.VerifyAllAsync();
     }
 
-    private static async Task CrashUnderLoadAsync(FaultBroker broker, ICrashLoad load, Random random, Func<FaultBroker, Random, Task> crash)
+    private static async Task CrashUnderLoadAsync(
+        FaultBroker broker,
+        ICrashLoad load,
+        Random random,
+        Func<FaultBroker, Random, Task> crash
+    )
     {
         using var stop = new CancellationTokenSource();
         Task working = load.RunAsync(random, stop.Token);

@@ -4,8 +4,8 @@ using System.Net.Sockets;
 namespace LightQ.IntegrationTests.Faults;
 
 /// <summary>
-/// A proxy between clients and a broker that goes on handing the broker what the client sent, keeps the answers to itself, and cuts the
-/// connection: the broker has stored what the client was never told of.
+/// A proxy between clients and a broker that goes on handing the broker what the client sent, keeps the answers to
+/// itself, and cuts the connection: the broker has stored what the client was never told of.
 /// </summary>
 internal sealed class CuttingProxy : IAsyncDisposable
 {
@@ -96,7 +96,7 @@ internal sealed class CuttingProxy : IAsyncDisposable
         byte[] buffer = new byte[16 * 1024];
         try
         {
-            for (long passed = 0; passed < enough;)
+            for (long passed = 0; passed < enough; )
             {
                 int read = await from.ReceiveAsync(buffer, stop);
                 if (read == 0)

@@ -24,8 +24,12 @@ public sealed class DelayedKillTests
         FaultRun.RequireTier("It kills processes, and waits until messages are due.");
         var run = new FaultRun("delayed", "kill -9 while delayed messages are copied out of the way of retention");
         Random random = run.RandomFor(1);
-        await using RetainedTopic topic = await RetainedTopic.StartAsync(
-            t => t with { RetentionBytes = RetainedTopic.SegmentBytes });
+        await using RetainedTopic topic = await RetainedTopic.StartAsync(t =>
+            t with
+            {
+                RetentionBytes = RetainedTopic.SegmentBytes,
+            }
+        );
         LightQClient client = topic.Client;
         DateTimeOffset due = DateTimeOffset.UtcNow + TimeSpan.FromSeconds(FaultRun.Times(20, 240));
         int next = 0;
@@ -37,7 +41,13 @@ public sealed class DelayedKillTests
             await using (Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled))
             {
                 for (int i = 0; i < Delayed / FaultRun.Times(5, 60); i++)
-                    await producer.PublishAsync(Encoding.UTF8.GetBytes($"{next++}"), new PublishOptions { DeliverAt = due }, cancellationToken: Cancelled);
+                {
+                    await producer.PublishAsync(
+                        Encoding.UTF8.GetBytes($"{next++}"),
+                        new PublishOptions { DeliverAt = due },
+                        cancellationToken: Cancelled
+                    );
+                }
             }
             await Task.Delay(random.Next(50, 500), Cancelled); // When it is killed is what the test is about.
             await filling.CancelAsync();
@@ -52,7 +62,13 @@ public sealed class DelayedKillTests
         Assert.True(start > 0, "Retention removed nothing: there was nothing to be copied out of its way.");
 
         var delivered = new List<int>();
-        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Latest, GapAction = GapAction.Throw }, Cancelled))
+        await foreach (
+            Message message in client.ConsumeAsync(
+                "t",
+                new ConsumeOptions { Start = StartPosition.Latest, GapAction = GapAction.Throw },
+                Cancelled
+            )
+        )
         {
             delivered.Add(int.Parse(message.GetText(), CultureInfo.InvariantCulture));
             if (delivered.Count == next)
@@ -60,7 +76,10 @@ public sealed class DelayedKillTests
         }
         Assert.Equal(Enumerable.Range(0, next), delivered);
         await Eventually.TrueAsync(
-            async () => (await topic.StatsAsync()).DelayedMessages == 0, Patience, () => "Messages still wait.");
+            async () => (await topic.StatsAsync()).DelayedMessages == 0,
+            Patience,
+            () => "Messages still wait."
+        );
     }
 
     /// <summary>Publishes what makes retention remove, until the broker is killed.</summary>
@@ -68,7 +87,11 @@ public sealed class DelayedKillTests
     {
         try
         {
-            await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { DisposeTimeout = TimeSpan.Zero }, cancellationToken);
+            await using Producer producer = await client.CreateProducerAsync(
+                "t",
+                new ProducerOptions { DisposeTimeout = TimeSpan.Zero },
+                cancellationToken
+            );
             byte[] body = new byte[RetainedTopic.MessageBytes - 24];
             while (!cancellationToken.IsCancellationRequested)
             {

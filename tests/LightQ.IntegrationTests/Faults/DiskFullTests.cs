@@ -5,7 +5,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>D5: the disk fills up, again and again. Publishing is refused early and comes back; everything else goes on.</summary>
+/// <summary>
+/// D5: the disk fills up, again and again. Publishing is refused early and comes back; everything else goes on.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "D5")]
 [Trait("Tier", "C")]
@@ -25,7 +27,15 @@ public sealed class DiskFullTests
         await using var broker = new FaultBroker(Path.Combine(disk.Path, "data"));
         await broker.StartAsync();
         await using LightQClient client = broker.Connect();
-        var topic = new FaultTopic(new TopicSpec("t") { Kind = TopicKind.Durable, MaxMessageBytes = 8 * 1024, SegmentBytes = SegmentBytes, RetentionBytes = 1 << 30 });
+        var topic = new FaultTopic(
+            new TopicSpec("t")
+            {
+                Kind = TopicKind.Durable,
+                MaxMessageBytes = 8 * 1024,
+                SegmentBytes = SegmentBytes,
+                RetentionBytes = 1 << 30,
+            }
+        );
         await client.Topics.CreateAsync(topic.Spec, TestContext.Current.CancellationToken);
         int rounds = FaultRun.Times(c: 12, n: 200);
         var slowest = TimeSpan.Zero;
@@ -36,13 +46,22 @@ public sealed class DiskFullTests
             {
                 filler.LeaveOnly(random.Next(2, 6) << 20);
                 run.Count("published before it was full", await PublishUntilFullAsync(client, topic.Ledger, random));
-                Assert.True(new DriveInfo(disk.Path).AvailableFreeSpace >= SegmentBytes, "The reserve was used up before a publish was refused.");
+                Assert.True(
+                    new DriveInfo(disk.Path).AvailableFreeSpace >= SegmentBytes,
+                    "The reserve was used up before a publish was refused."
+                );
                 if (round % 4 == 3)
                     filler.LeaveOnly(0); // Somebody else takes the reserve, too.
                 await topic.VerifyAsync(client, Durability.Fsync);
-                await client.Topics.TruncateAsync("t", topic.EndOffset, cancellationToken: TestContext.Current.CancellationToken);
+                await client.Topics.TruncateAsync(
+                    "t",
+                    topic.EndOffset,
+                    cancellationToken: TestContext.Current.CancellationToken
+                );
             }
-            slowest = TimeSpan.FromTicks(Math.Max(slowest.Ticks, (await ResumeAsync(client, topic.Ledger, random)).Ticks));
+            slowest = TimeSpan.FromTicks(
+                Math.Max(slowest.Ticks, (await ResumeAsync(client, topic.Ledger, random)).Ticks)
+            );
             run.Count("rounds");
         }
         await topic.VerifyAsync(client, Durability.Fsync);
@@ -51,7 +70,10 @@ public sealed class DiskFullTests
         run.Count("violations", topic.Ledger.Violations.Count);
         run.Figure("resumed at the latest after ms", (long)slowest.TotalMilliseconds);
         run.Report();
-        Assert.True(topic.Ledger.Violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}");
+        Assert.True(
+            topic.Ledger.Violations.Count == 0,
+            $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}"
+        );
         Assert.True(slowest <= ResumeLimit, $"resumed after {slowest}; the target is 5 s.");
     }
 
@@ -63,7 +85,15 @@ public sealed class DiskFullTests
         var run = new FaultRun("D5.start", "kill -9, the disk full to its last block, and a start on it");
         await using var broker = new FaultBroker(Path.Combine(disk.Path, "data"));
         await broker.StartAsync();
-        var topic = new FaultTopic(new TopicSpec("t") { Kind = TopicKind.Durable, MaxMessageBytes = 8 * 1024, SegmentBytes = SegmentBytes, RetentionBytes = 1 << 30 });
+        var topic = new FaultTopic(
+            new TopicSpec("t")
+            {
+                Kind = TopicKind.Durable,
+                MaxMessageBytes = 8 * 1024,
+                SegmentBytes = SegmentBytes,
+                RetentionBytes = 1 << 30,
+            }
+        );
         Random random = run.RandomFor(0);
         await using (LightQClient client = broker.Connect())
         {
@@ -89,20 +119,29 @@ public sealed class DiskFullTests
         run.Count("read back", topic.Verified);
         run.Count("violations", topic.Ledger.Violations.Count);
         run.Report();
-        Assert.True(topic.Ledger.Violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}");
+        Assert.True(
+            topic.Ledger.Violations.Count == 0,
+            $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}"
+        );
     }
 
     /// <summary>Publishes until the broker refuses for want of space.</summary>
     /// <returns>How many it took.</returns>
     private static async Task<int> PublishUntilFullAsync(LightQClient client, PublishLedger ledger, Random random)
     {
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         for (int taken = 0; ; taken++)
         {
             (SentMessage message, byte[] body) = ledger.Create(0, random, 6_000);
             try
             {
-                PublishAck ack = await producer.PublishAsync(body, cancellationToken: TestContext.Current.CancellationToken).AsTask().WaitAsync(Patience);
+                PublishAck ack = await producer
+                    .PublishAsync(body, cancellationToken: TestContext.Current.CancellationToken)
+                    .AsTask()
+                    .WaitAsync(Patience);
                 message.Acknowledge(ack.Offset, ack.Durability);
             }
             catch (LightQException e)
@@ -117,13 +156,19 @@ public sealed class DiskFullTests
     private static async Task<TimeSpan> ResumeAsync(LightQClient client, PublishLedger ledger, Random random)
     {
         var watch = Stopwatch.StartNew();
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         while (true)
         {
             (SentMessage message, byte[] body) = ledger.Create(0, random, 100);
             try
             {
-                PublishAck ack = await producer.PublishAsync(body, cancellationToken: TestContext.Current.CancellationToken).AsTask().WaitAsync(Patience);
+                PublishAck ack = await producer
+                    .PublishAsync(body, cancellationToken: TestContext.Current.CancellationToken)
+                    .AsTask()
+                    .WaitAsync(Patience);
                 message.Acknowledge(ack.Offset, ack.Durability);
                 return watch.Elapsed;
             }

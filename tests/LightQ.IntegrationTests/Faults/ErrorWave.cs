@@ -3,7 +3,10 @@ namespace LightQ.IntegrationTests.Faults;
 /// <summary>One error that the system gives at the same time to every kind of file of a running broker.</summary>
 /// <param name="Error">EIO, ENOSPC, EDQUOT or EINTR.</param>
 /// <param name="Calls">write, sync, name (to open and to rename), or all.</param>
-/// <param name="IsForGood">Whether every call says so, or only the first of each thread; of EINTR every second one does for good, or nothing would ever end.</param>
+/// <param name="IsForGood">
+/// Whether every call says so, or only the first of each thread; of EINTR every second one does for good, or nothing
+/// would ever end.
+/// </param>
 internal sealed record ErrorWave(string Error, string Calls, bool IsForGood)
 {
     private static readonly Dictionary<string, string[]> SystemCalls = new()
@@ -18,9 +21,19 @@ internal sealed record ErrorWave(string Error, string Calls, bool IsForGood)
     public static IEnumerable<ErrorWave> All { get; } =
     [
         .. from isForGood in new[] { false, true }
-           from kind in new[] { "EIO write", "EIO sync", "EIO name", "ENOSPC write", "ENOSPC sync", "EDQUOT write", "EDQUOT sync", "EINTR all" }
-           let words = kind.Split(' ')
-           select new ErrorWave(words[0], words[1], isForGood),
+        from kind in new[]
+        {
+            "EIO write",
+            "EIO sync",
+            "EIO name",
+            "ENOSPC write",
+            "ENOSPC sync",
+            "EDQUOT write",
+            "EDQUOT sync",
+            "EINTR all",
+        }
+        let words = kind.Split(' ')
+        select new ErrorWave(words[0], words[1], isForGood),
     ];
 
     /// <summary>Names what is made for this wave.</summary>
@@ -32,21 +45,28 @@ internal sealed record ErrorWave(string Error, string Calls, bool IsForGood)
     /// <summary>Whether the disk is full: that passes, and nothing fails for good.</summary>
     public bool IsFull => Error is "ENOSPC" or "EDQUOT" && Calls == "write";
 
-    /// <summary>Whether it hits what is appended to files that are open: those of the catalog, the positions and the audit log.</summary>
+    /// <summary>
+    /// Whether it hits what is appended to files that are open: those of the catalog, the positions and the audit log.
+    /// </summary>
     public bool HitsState => !IsHarmless && Calls != "name";
 
     /// <summary>
-    /// Of which files calls are hit for sure. A thread has its one error where it first gets to: that of snapshots of producers makes segments, too, and those of the audit log
-    /// write the catalog. Every second call may be another's.
+    /// Of which files calls are hit for sure. A thread has its one error where it first gets to: that of snapshots of
+    /// producers makes segments, too, and those of the audit log write the catalog. Every second call may be another's.
     /// </summary>
     public IEnumerable<string> Hits =>
-    [
-        "/checkpoint", ".seg",
-        .. IsForGood && !IsHarmless ? new[] { ".producers" } : [],
-        .. Calls != "name" ? new[] { "/catalog/", "/groups/" } : [],
-        .. Calls != "name" && IsForGood ? new[] { "/audit/" } : [],
-    ];
+        [
+            "/checkpoint",
+            ".seg",
+            .. IsForGood && !IsHarmless ? new[] { ".producers" } : [],
+            .. Calls != "name" ? new[] { "/catalog/", "/groups/" } : [],
+            .. Calls != "name" && IsForGood ? new[] { "/audit/" } : [],
+        ];
 
     /// <summary>What strace is told.</summary>
-    public IReadOnlyList<string> Injections => [.. SystemCalls[Calls].Select(c => $"{c}:error={Error}:when={(!IsForGood ? "1" : IsHarmless ? "1+2" : "1+")}")];
+    public IReadOnlyList<string> Injections =>
+        [
+            .. SystemCalls[Calls]
+                .Select(c => $"{c}:error={Error}:when={(!IsForGood ? "1" : IsHarmless ? "1+2" : "1+")}"),
+        ];
 }

@@ -9,7 +9,10 @@ internal static class Evidence
     /// <returns>Where it is now.</returns>
     public static string Keep(string id, int seed, string directory)
     {
-        string kept = Path.Combine(Path.GetTempPath(), $"lightq-{id}-{seed.ToString(CultureInfo.InvariantCulture)}-{Guid.NewGuid():N}");
+        string kept = Path.Combine(
+            Path.GetTempPath(),
+            $"lightq-{id}-{seed.ToString(CultureInfo.InvariantCulture)}-{Guid.NewGuid():N}"
+        );
         foreach (string file in Directory.EnumerateFiles(directory, "*", SearchOption.AllDirectories))
         {
             string copy = Path.Combine(kept, Path.GetRelativePath(directory, file));

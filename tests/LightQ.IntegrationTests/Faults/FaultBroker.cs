@@ -9,8 +9,12 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary><c>lightq server</c> as a child process that is killed and started again: always on the same ports, so that clients find it again.</summary>
-internal sealed partial class FaultBroker(string directory, params (string Key, string Value)[] settings) : IAsyncDisposable
+/// <summary>
+/// <c>lightq server</c> as a child process that is killed and started again: always on the same ports, so that clients
+/// find it again.
+/// </summary>
+internal sealed partial class FaultBroker(string directory, params (string Key, string Value)[] settings)
+    : IAsyncDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
@@ -44,7 +48,9 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
     /// <summary>From the start of the process until it says that it is ready.</summary>
     public TimeSpan Ready { get; private set; }
 
-    /// <summary>The part of it that the broker itself counts: recovery and listening, without the runtime's start.</summary>
+    /// <summary>
+    /// The part of it that the broker itself counts: recovery and listening, without the runtime's start.
+    /// </summary>
     public TimeSpan Opened { get; private set; }
 
     /// <summary>A client that comes back at once.</summary>
@@ -64,7 +70,11 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         Process process = Launch(isHeld: before is not null);
         if (before is not null)
         {
-            await Eventually.TrueAsync(() => File.ReadAllText($"/proc/{Text(process.Id)}/stat").Contains(") T ", StringComparison.Ordinal), Patience, () => "The process does not wait.");
+            await Eventually.TrueAsync(
+                () => File.ReadAllText($"/proc/{Text(process.Id)}/stat").Contains(") T ", StringComparison.Ordinal),
+                Patience,
+                () => "The process does not wait."
+            );
             await before(process.Id);
             await SignalAsync(process, "CONT");
         }
@@ -76,8 +86,14 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
             await process.WaitForExitAsync(TestContext.Current.CancellationToken);
             Assert.Fail($"The broker did not start:\n{Log}");
         }
-        await Eventually.TrueAsync(() => StartedIn().IsMatch(Log), Patience, () => $"The broker does not say how long it took:\n{Log}");
-        Opened = TimeSpan.FromMilliseconds(int.Parse(StartedIn().Match(Log).Groups[1].ValueSpan, CultureInfo.InvariantCulture));
+        await Eventually.TrueAsync(
+            () => StartedIn().IsMatch(Log),
+            Patience,
+            () => $"The broker does not say how long it took:\n{Log}"
+        );
+        Opened = TimeSpan.FromMilliseconds(
+            int.Parse(StartedIn().Match(Log).Groups[1].ValueSpan, CultureInfo.InvariantCulture)
+        );
     }
 
     /// <summary>Starts it and does not wait: for a crash before or while it recovers.</summary>
@@ -128,13 +144,14 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         _process = null;
     }
 
-    private LightQClientOptions Options => new()
-    {
-        DataPort = _port,
-        ControlPort = _port + 1,
-        ReconnectDelay = TimeSpan.FromMilliseconds(5),
-        MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
-    };
+    private LightQClientOptions Options =>
+        new()
+        {
+            DataPort = _port,
+            ControlPort = _port + 1,
+            ReconnectDelay = TimeSpan.FromMilliseconds(5),
+            MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
+        };
 
     private static async Task SignalAsync(Process process, string signal)
     {
@@ -147,8 +164,24 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         _process?.Dispose();
         _log.Clear();
         Process process = LightQTool.Start(
-            Variables, settings, Descriptors, isHeld, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
-            "--output", "json", "--log-level", "Information");
+            Variables,
+            settings,
+            Descriptors,
+            isHeld,
+            "server",
+            "--data",
+            Directory,
+            "--data-port",
+            Text(_port),
+            "--control-port",
+            Text(_port + 1),
+            "--web-port",
+            Text(_port + 2),
+            "--output",
+            "json",
+            "--log-level",
+            "Information"
+        );
         process.ErrorDataReceived += (_, line) => _log.Enqueue(line.Data ?? "");
         process.BeginErrorReadLine();
         return _process = process;

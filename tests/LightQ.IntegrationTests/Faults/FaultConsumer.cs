@@ -2,9 +2,21 @@ using LightQ.Client;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>A consumer of all partitions that lives on while its broker does not, and holds against the oracle what it got before and behind each crash.</summary>
-/// <remarks>A broadcast gets every message once and in its partition's order, or a gap; a member of a group gets every message at least once.</remarks>
-internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? group, bool mayLoseToRetention, int partitions = 1)
+/// <summary>
+/// A consumer of all partitions that lives on while its broker does not, and holds against the oracle what it got
+/// before and behind each crash.
+/// </summary>
+/// <remarks>
+/// A broadcast gets every message once and in its partition's order, or a gap; a member of a group gets every message
+/// at least once.
+/// </remarks>
+internal sealed class FaultConsumer(
+    string topic,
+    PublishLedger ledger,
+    string? group,
+    bool mayLoseToRetention,
+    int partitions = 1
+)
 {
     private readonly HashSet<long> _seen = [];
     private readonly Lock _lock = new();
@@ -22,7 +34,9 @@ internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? 
             _running = Task.Run(() => RunAsync(client, stop), CancellationToken.None);
     }
 
-    /// <summary>Waits until everything up to the ends has come, then compares it with what a verification found there.</summary>
+    /// <summary>
+    /// Waits until everything up to the ends has come, then compares it with what a verification found there.
+    /// </summary>
     /// <param name="startOffsets">Where the partitions begin.</param>
     /// <param name="endOffsets">Where they end.</param>
     /// <param name="patience">For how long.</param>
@@ -35,8 +49,14 @@ internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? 
                 int partition = i;
                 // Of a log that nothing survived in there is nothing to get.
                 await Eventually.TrueAsync(
-                    () => startOffsets[partition] == endOffsets[partition] || Volatile.Read(ref _next[partition]) >= endOffsets[partition],
-                    patience, () => $"A consumer of {topic} is at {partition}/{_next[partition]}, the log ends at {endOffsets[partition]}.");
+                    () =>
+                        startOffsets[partition] == endOffsets[partition]
+                        || Volatile.Read(ref _next[partition]) >= endOffsets[partition],
+                    patience,
+                    () =>
+                        $"A consumer of {topic} is at {partition}/{_next[partition]}, the log ends at "
+                        + $"{endOffsets[partition]}."
+                );
             }
             return;
         }
@@ -48,18 +68,33 @@ internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? 
                     return _seen.Count >= held;
             },
             patience,
-            () => $"A member of {group} got {_seen.Count} messages of {topic}, which holds {held}.");
+            () => $"A member of {group} got {_seen.Count} messages of {topic}, which holds {held}."
+        );
     }
 
     private async Task RunAsync(LightQClient client, CancellationToken stop)
     {
-        // An offset is one partition's: of several a new subscription begins at the front, and what it had is passed over.
-        StartPosition start = group is not null ? StartPosition.Committed
-            : partitions == 1 && _next[0] >= 0 ? StartPosition.Offset(_next[0]) : StartPosition.Earliest;
+        // An offset is one partition's: of several a new subscription begins at the front, and what it had is passed
+        // over.
+        StartPosition start =
+            group is not null ? StartPosition.Committed
+            : partitions == 1 && _next[0] >= 0 ? StartPosition.Offset(_next[0])
+            : StartPosition.Earliest;
         var had = (long[])_next.Clone();
         try
         {
-            await foreach (Message message in client.ConsumeAsync(topic, new ConsumeOptions { Group = group, Start = start, OnGap = OnGap }, stop))
+            await foreach (
+                Message message in client.ConsumeAsync(
+                    topic,
+                    new ConsumeOptions
+                    {
+                        Group = group,
+                        Start = start,
+                        OnGap = OnGap,
+                    },
+                    stop
+                )
+            )
             {
                 if (group is not null || message.Offset >= had[message.Partition])
                     OnMessage(message);
@@ -69,7 +104,8 @@ internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? 
         {
             // The run is over.
         }
-        catch (LightQException e) when (e.Code is ErrorCode.Unavailable or ErrorCode.ShuttingDown or ErrorCode.TopicFailed)
+        catch (LightQException e)
+            when (e.Code is ErrorCode.Unavailable or ErrorCode.ShuttingDown or ErrorCode.TopicFailed)
         {
             // Killed before the subscription stood, or with its log failed: the next round subscribes again.
         }
@@ -100,7 +136,12 @@ internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? 
     private void OnGap(MessageGap gap)
     {
         if (!mayLoseToRetention || gap.Reason != GapReason.Retention)
-            ledger.Report($"a consumer of {topic} got a gap, {gap.Partition}/{gap.FirstOffset} to {gap.LastOffset}: {gap.Reason}");
+        {
+            ledger.Report(
+                $"a consumer of {topic} got a gap, {gap.Partition}/{gap.FirstOffset} to {gap.LastOffset}: {gap.Reason}"
+            );
+        }
+
         Volatile.Write(ref _next[gap.Partition], Math.Max(_next[gap.Partition], gap.LastOffset + 1));
     }
 }

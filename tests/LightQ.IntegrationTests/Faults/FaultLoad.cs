@@ -4,17 +4,21 @@ using LightQ.Tests.Shared;
 namespace LightQ.IntegrationTests.Faults;
 
 /// <summary>
-/// The load of the crash rows: four producers of all ack levels, idempotent and not, four consumers, and topics that come and go,
-/// on one topic that keeps everything and one whose small segments roll, expire and are used again all the time.
+/// The load of the crash rows: four producers of all ack levels, idempotent and not, four consumers, and topics that
+/// come and go, on one topic that keeps everything and one whose small segments roll, expire and are used again all the
+/// time.
 /// </summary>
 internal sealed class FaultLoad : ICrashLoad
 {
-    /// <summary>The figure that shows that crashes hit what is under way: acks that promise less are lost now and then.</summary>
+    /// <summary>
+    /// The figure that shows that crashes hit what is under way: acks that promise less are lost now and then.
+    /// </summary>
     public const string Control = "lost as the ack allows";
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly FaultTopic _kept, _recycled;
+    private readonly FaultTopic _kept,
+        _recycled;
     private readonly FaultProducer[] _producers;
     private readonly FaultConsumer[] _consumers;
     private readonly TopicChurn _churn;
@@ -29,12 +33,36 @@ internal sealed class FaultLoad : ICrashLoad
     public FaultLoad(int variant, Durability survives, int partitions = 1, bool mayFail = false)
     {
         _survives = survives;
-        var durable = new TopicSpec("kept") { Kind = TopicKind.Durable, Partitions = partitions, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 };
+        var durable = new TopicSpec("kept")
+        {
+            Kind = TopicKind.Durable,
+            Partitions = partitions,
+            MaxMessageBytes = 16 * 1024,
+            SegmentBytes = 512 * 1024,
+        };
         _kept = new FaultTopic(durable);
-        _recycled = new FaultTopic(durable with { Name = "recycled", MaxMessageBytes = 8 * 1024, SegmentBytes = 288 * 1024, RetentionBytes = 1024 * 1024 });
+        _recycled = new FaultTopic(
+            durable with
+            {
+                Name = "recycled",
+                MaxMessageBytes = 8 * 1024,
+                SegmentBytes = 288 * 1024,
+                RetentionBytes = 1024 * 1024,
+            }
+        );
         (FaultTopic Topic, Durability Level)[] plan =
-            [(_kept, Durability.Fsync), (_kept, Durability.Written), (_recycled, Durability.Written), (_recycled, Durability.Memory)];
-        _producers = [.. plan.Select((p, i) => new FaultProducer(i, p.Topic.Spec.Name, p.Topic.Ledger, Options(p.Level, i, variant), mayFail))];
+        [
+            (_kept, Durability.Fsync),
+            (_kept, Durability.Written),
+            (_recycled, Durability.Written),
+            (_recycled, Durability.Memory),
+        ];
+        _producers =
+        [
+            .. plan.Select(
+                (p, i) => new FaultProducer(i, p.Topic.Spec.Name, p.Topic.Ledger, Options(p.Level, i, variant), mayFail)
+            ),
+        ];
         _consumers =
         [
             new FaultConsumer("kept", _kept.Ledger, null, mayLoseToRetention: false, partitions),
@@ -65,8 +93,14 @@ internal sealed class FaultLoad : ICrashLoad
         foreach (FaultConsumer consumer in _consumers)
             consumer.Start(_client!, _end.Token);
         int seed = random.Next();
-        IEnumerable<Task> producers = _producers.Select((p, i) => Task.Run(() => p.RunAsync(_client!, new Random(seed + i), stop), CancellationToken.None));
-        return Task.WhenAll(producers.Append(Task.Run(() => _churn.RunAsync(_client!, new Random(seed - 1), stop), CancellationToken.None)));
+        IEnumerable<Task> producers = _producers.Select(
+            (p, i) => Task.Run(() => p.RunAsync(_client!, new Random(seed + i), stop), CancellationToken.None)
+        );
+        return Task.WhenAll(
+            producers.Append(
+                Task.Run(() => _churn.RunAsync(_client!, new Random(seed - 1), stop), CancellationToken.None)
+            )
+        );
     }
 
     /// <inheritdoc/>
@@ -115,10 +149,11 @@ internal sealed class FaultLoad : ICrashLoad
         _end.Dispose();
     }
 
-    private static ProducerOptions Options(Durability level, int number, int variant) => new()
-    {
-        AckLevel = level,
-        Name = (number + variant) % 2 == 0 ? $"producer-{number}" : null,
-        DisposeTimeout = TimeSpan.Zero,
-    };
+    private static ProducerOptions Options(Durability level, int number, int variant) =>
+        new()
+        {
+            AckLevel = level,
+            Name = (number + variant) % 2 == 0 ? $"producer-{number}" : null,
+            DisposeTimeout = TimeSpan.Zero,
+        };
 }

@@ -2,13 +2,24 @@ using LightQ.Client;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>A producer that keeps a few dozen messages under way and enters what becomes of each. Lives on while its broker does not.</summary>
+/// <summary>
+/// A producer that keeps a few dozen messages under way and enters what becomes of each. Lives on while its broker does
+/// not.
+/// </summary>
 /// <param name="number">Its number in the run.</param>
 /// <param name="topic">The topic.</param>
 /// <param name="ledger">The topic's ledger.</param>
 /// <param name="options">How it publishes.</param>
-/// <param name="mayFail">Whether the fault makes the topic's log fail; then the next round opens the producer anew.</param>
-internal sealed class FaultProducer(int number, string topic, PublishLedger ledger, ProducerOptions options, bool mayFail) : IAsyncDisposable
+/// <param name="mayFail">
+/// Whether the fault makes the topic's log fail; then the next round opens the producer anew.
+/// </param>
+internal sealed class FaultProducer(
+    int number,
+    string topic,
+    PublishLedger ledger,
+    ProducerOptions options,
+    bool mayFail
+) : IAsyncDisposable
 {
     private const int UnderWay = 48;
 
@@ -57,7 +68,11 @@ internal sealed class FaultProducer(int number, string topic, PublishLedger ledg
     {
         if (_failed)
             await ForgetAsync();
-        await Eventually.TrueAsync(() => _room.CurrentCount == UnderWay, patience, () => $"Producer {number} still waits for {UnderWay - _room.CurrentCount} outcomes.");
+        await Eventually.TrueAsync(
+            () => _room.CurrentCount == UnderWay,
+            patience,
+            () => $"Producer {number} still waits for {UnderWay - _room.CurrentCount} outcomes."
+        );
     }
 
     public async ValueTask DisposeAsync()
@@ -77,7 +92,8 @@ internal sealed class FaultProducer(int number, string topic, PublishLedger ledg
     {
         try
         {
-            MessageKey key = message.Sequence % 2 == 0 ? default : BitConverter.GetBytes(message.Sequence % 32); // Of several partitions it chooses one.
+            // Of several partitions it chooses one.
+            MessageKey key = message.Sequence % 2 == 0 ? default : BitConverter.GetBytes(message.Sequence % 32);
             PublishAck ack = await producer.PublishAsync(body, key, cancellationToken: CancellationToken.None);
             message.Acknowledge(LogPlace.Of(ack.Partition, ack.Offset), ack.Durability);
             Interlocked.Increment(ref _acknowledged);
@@ -95,6 +111,7 @@ internal sealed class FaultProducer(int number, string topic, PublishLedger ledg
         }
     }
 
-    private bool IsExpected(ErrorCode code) => code is ErrorCode.OutcomeUnknown or ErrorCode.Unavailable or ErrorCode.ShuttingDown
+    private bool IsExpected(ErrorCode code) =>
+        code is ErrorCode.OutcomeUnknown or ErrorCode.Unavailable or ErrorCode.ShuttingDown
         || (mayFail && code is ErrorCode.StreamBroken or ErrorCode.TopicFailed or ErrorCode.Closed);
 }

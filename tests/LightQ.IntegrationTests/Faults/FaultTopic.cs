@@ -35,7 +35,9 @@ internal sealed class FaultTopic(TopicSpec spec)
 
     private bool IsRecycled => Spec.RetentionBytes > 0;
 
-    /// <summary>Reads what is new behind a crash, and judges everything that has been sent. No publish may be under way.</summary>
+    /// <summary>
+    /// Reads what is new behind a crash, and judges everything that has been sent. No publish may be under way.
+    /// </summary>
     /// <param name="client">A client of the recovered broker.</param>
     /// <param name="survives">The ack level that survives the fault.</param>
     /// <param name="mayHaveFailed">Whether the topic, of one partition, is expected to be read-only.</param>
@@ -99,7 +101,12 @@ internal sealed class FaultTopic(TopicSpec spec)
         if (next >= end)
             return;
         using var patience = new CancellationTokenSource(Patience);
-        var options = new ConsumeOptions { Partition = partition, Start = StartPosition.Offset(next), OnGap = OnGap };
+        var options = new ConsumeOptions
+        {
+            Partition = partition,
+            Start = StartPosition.Offset(next),
+            OnGap = OnGap,
+        };
         try
         {
             await foreach (Message message in client.ConsumeAsync(Spec.Name, options).WithCancellation(patience.Token))
@@ -122,7 +129,13 @@ internal sealed class FaultTopic(TopicSpec spec)
         void OnGap(MessageGap gap)
         {
             if (!IsRecycled || gap.Reason != GapReason.Retention)
-                Ledger.Report($"{Spec.Name}, partition {partition}, has a gap, {gap.FirstOffset} to {gap.LastOffset}: {gap.Reason}");
+            {
+                Ledger.Report(
+                    $"{Spec.Name}, partition {partition}, has a gap, {gap.FirstOffset} to {gap.LastOffset}: "
+                        + $"{gap.Reason}"
+                );
+            }
+
             next = gap.LastOffset + 1;
         }
     }

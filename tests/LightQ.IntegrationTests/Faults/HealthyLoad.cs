@@ -9,13 +9,17 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>One publisher and one subscriber at a steady rate, in a process of their own: the one that measures for <c>lightq bench latency</c>.</summary>
+/// <summary>
+/// One publisher and one subscriber at a steady rate, in a process of their own: the one that measures for <c>lightq
+/// bench latency</c>.
+/// </summary>
 /// <param name="broker">The broker.</param>
 /// <param name="topic">The topic.</param>
 /// <param name="token">What it logs in with; null for nothing.</param>
 internal sealed class HealthyLoad(FaultBroker broker, string topic, string? token = null) : IDisposable
 {
-    private const int Rate = 1_000, WarmUpMessages = Rate / 2;
+    private const int Rate = 1_000,
+        WarmUpMessages = Rate / 2;
 
     private readonly Process _role = LightQTool.Start(null, "bench-role", "latency");
 
@@ -26,7 +30,10 @@ internal sealed class HealthyLoad(FaultBroker broker, string topic, string? toke
         var run = new RunSpec
         {
             Target = LoadTarget.LightQ,
-            Endpoint = string.Create(CultureInfo.InvariantCulture, $"lightq://127.0.0.1:{broker.DataPort}?control={broker.ControlPort}{(token is null ? "" : $"&token={token}")}"),
+            Endpoint = string.Create(
+                CultureInfo.InvariantCulture,
+                $"lightq://127.0.0.1:{broker.DataPort}?control={broker.ControlPort}{(token is null ? "" : $"&token={token}")}"
+            ),
             Topic = topic,
             Size = 100,
             Messages = WarmUpMessages + (long)(Rate * duration.TotalSeconds),

@@ -13,9 +13,7 @@ internal sealed class HostilePeer : IAsyncDisposable
     private readonly TcpClient _tcp = new() { NoDelay = true };
     private Stream _stream = Stream.Null;
 
-    private HostilePeer()
-    {
-    }
+    private HostilePeer() { }
 
     /// <summary>Connects to a port of this machine, and does no more than a TLS handshake.</summary>
     public static async Task<HostilePeer> ConnectAsync(int port, bool tls)
@@ -27,7 +25,13 @@ internal sealed class HostilePeer : IAsyncDisposable
             return peer;
         var secure = new SslStream(peer._stream, leaveInnerStreamOpen: false);
         peer._stream = secure;
-        await secure.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = "localhost", RemoteCertificateValidationCallback = (_, certificate, _, _) => certificate is not null });
+        await secure.AuthenticateAsClientAsync(
+            new SslClientAuthenticationOptions
+            {
+                TargetHost = "localhost",
+                RemoteCertificateValidationCallback = (_, certificate, _, _) => certificate is not null,
+            }
+        );
         return peer;
     }
 

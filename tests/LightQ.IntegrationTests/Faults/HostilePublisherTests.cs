@@ -10,20 +10,29 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>Somebody who may publish, and lies in his batches, beside producers that do everything right: what these were told is stored is there after kill -9.</summary>
+/// <summary>
+/// Somebody who may publish, and lies in his batches, beside producers that do everything right: what these were told
+/// is stored is there after kill -9.
+/// </summary>
 [Collection(FaultCollection.Name)]
 public sealed class HostilePublisherTests
 {
     private const string Topic = "t";
     private const int Messages = 20;
-    private const uint Hostile = 1, Healthy = 2;
+    private const uint Hostile = 1,
+        Healthy = 2;
 
-    /// <summary>What is damaged in an otherwise valid batch: its payload, as it is, when it is delayed, when it says that it is compressed.</summary>
+    /// <summary>
+    /// What is damaged in an otherwise valid batch: its payload, as it is, when it is delayed, when it says that it is
+    /// compressed.
+    /// </summary>
     public static TheoryData<string> Batches => ["plain", "delayed", "compressed"];
 
     [Theory]
     [MemberData(nameof(Batches))]
-    public async Task A_wrong_payload_checksum_is_refused_and_what_others_published_in_the_same_commit_stays(string kind)
+    public async Task A_wrong_payload_checksum_is_refused_and_what_others_published_in_the_same_commit_stays(
+        string kind
+    )
     {
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path);
@@ -36,7 +45,13 @@ public sealed class HostilePublisherTests
             byte[] hostile = [.. Batch(0), .. Damaged(kind, 1)];
 
             // One write, one receive, one commit: the damaged batch in front.
-            await client.SendAsync((byte[])[.. RawClient.PublishFrame(Hostile, hostile), .. Enumerable.Range(0, Messages).SelectMany(i => RawClient.PublishFrame(Healthy, Batch(i)))]);
+            await client.SendAsync(
+                (byte[])
+                    [
+                        .. RawClient.PublishFrame(Hostile, hostile),
+                        .. Enumerable.Range(0, Messages).SelectMany(i => RawClient.PublishFrame(Healthy, Batch(i))),
+                    ]
+            );
 
             List<AckRange> answers = [];
             long acknowledged = 0;
@@ -53,7 +68,10 @@ public sealed class HostilePublisherTests
                         acknowledged += range.Count;
                 }
             }
-            Assert.Equal([new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 1, ErrorCode.MalformedBatch, -1)], answers);
+            Assert.Equal(
+                [new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 1, ErrorCode.MalformedBatch, -1)],
+                answers
+            );
         }
         await broker.KillAsync();
         await broker.StartAsync();
@@ -78,7 +96,10 @@ public sealed class HostilePublisherTests
             var forged = new BatchOrigin(named.ProducerId, named.ProducerEpoch, Messages / 2);
             await client.SendAsync(RawClient.PublishFrame(Hostile, RawClient.Batch(0, 10, records: 30, forged)));
 
-            Assert.Equal([new AckRange(Messages / 2, 30, ErrorCode.MalformedBatch, -1)], Ranges(await client.ReadAsync(FrameType.PublishAck)));
+            Assert.Equal(
+                [new AckRange(Messages / 2, 30, ErrorCode.MalformedBatch, -1)],
+                Ranges(await client.ReadAsync(FrameType.PublishAck))
+            );
         }
         await broker.KillAsync();
         await broker.StartAsync();
@@ -103,15 +124,26 @@ public sealed class HostilePublisherTests
     {
         for (int i = first; i < end; i++)
         {
-            await client.SendAsync(RawClient.PublishFrame(Healthy, Batch(i, origin: new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, (ulong)i))));
-            Assert.Equal([new AckRange((ulong)i, 1, ErrorCode.None, i)], Ranges(await client.ReadAsync(FrameType.PublishAck)));
+            await client.SendAsync(
+                RawClient.PublishFrame(
+                    Healthy,
+                    Batch(i, origin: new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, (ulong)i))
+                )
+            );
+            Assert.Equal(
+                [new AckRange((ulong)i, 1, ErrorCode.None, i)],
+                Ranges(await client.ReadAsync(FrameType.PublishAck))
+            );
         }
     }
 
     private static async Task CreateTopicAsync(FaultBroker broker)
     {
         await using LightQClient client = broker.Connect();
-        await client.Topics.CreateAsync(new TopicSpec(Topic) { Kind = TopicKind.Durable }, TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(
+            new TopicSpec(Topic) { Kind = TopicKind.Durable },
+            TestContext.Current.CancellationToken
+        );
     }
 
     private static async Task<List<string>> ReadAsync(FaultBroker broker, int count)
@@ -119,7 +151,11 @@ public sealed class HostilePublisherTests
         var found = new List<string>();
         await using LightQClient client = broker.Connect();
         Assert.Equal(count, (await client.Stats.GetTopicAsync(Topic, TestContext.Current.CancellationToken)).EndOffset);
-        await foreach (Message message in client.ConsumeAsync(Topic, new ConsumeOptions { Start = StartPosition.Earliest }).WithCancellation(TestContext.Current.CancellationToken))
+        await foreach (
+            Message message in client
+                .ConsumeAsync(Topic, new ConsumeOptions { Start = StartPosition.Earliest })
+                .WithCancellation(TestContext.Current.CancellationToken)
+        )
         {
             found.Add(message.GetText());
             if (found.Count == count)
@@ -139,7 +175,10 @@ public sealed class HostilePublisherTests
 
     private static byte[] Damaged(string kind, int number)
     {
-        BatchProperties properties = kind == "delayed" ? new BatchProperties(UnixMicroseconds.From(DateTimeOffset.UtcNow.AddMinutes(1)), 0) : default;
+        BatchProperties properties =
+            kind == "delayed"
+                ? new BatchProperties(UnixMicroseconds.From(DateTimeOffset.UtcNow.AddMinutes(1)), 0)
+                : default;
         byte[] batch = Batch(number, properties, kind == "compressed" ? BatchCodec.Brotli : BatchCodec.None);
         batch[^9] ^= 1;
         return batch;
@@ -147,12 +186,28 @@ public sealed class HostilePublisherTests
 
     private static string Text(int number) => string.Create(CultureInfo.InvariantCulture, $"message {number}");
 
-    private static byte[] Batch(int number, in BatchProperties properties = default, BatchCodec codec = BatchCodec.None, BatchOrigin? origin = null)
+    private static byte[] Batch(
+        int number,
+        in BatchProperties properties = default,
+        BatchCodec codec = BatchCodec.None,
+        BatchOrigin? origin = null
+    )
     {
         byte[] body = Encoding.UTF8.GetBytes(Text(number));
         int length = RecordWriter.SizeOf(body.Length);
         byte[] batch = new byte[properties.HeaderLength + length + BatchLayout.Alignment];
         RecordWriter.Write(batch.AsSpan(properties.HeaderLength), body);
-        return batch[..BatchWriter.Complete(batch, length, 1, length, codec, properties, origin ?? new BatchOrigin(0, 0, (ulong)number), UnixMicroseconds.From(DateTimeOffset.UtcNow))];
+        return batch[
+            ..BatchWriter.Complete(
+                batch,
+                length,
+                1,
+                length,
+                codec,
+                properties,
+                origin ?? new BatchOrigin(0, 0, (ulong)number),
+                UnixMicroseconds.From(DateTimeOffset.UtcNow)
+            )
+        ];
     }
 }

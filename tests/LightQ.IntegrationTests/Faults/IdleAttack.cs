@@ -17,12 +17,21 @@ public sealed class IdleAttack : IDisposable
     /// <summary>How many more descriptors a broker may have afterwards: of files, for instance.</summary>
     internal const int DescriptorSlack = 5;
 
-    private const int Stalled = 100, Slow = 100, SilentInTurn = 10, TurnsOfDrip = 15, TurnsOfFlood = 12;
+    private const int Stalled = 100,
+        Slow = 100,
+        SilentInTurn = 10,
+        TurnsOfDrip = 15,
+        TurnsOfFlood = 12;
 
-    /// <summary>Between two turns of the attack. Each opens some silent connections and sends what is due of the drips and of the flood.</summary>
+    /// <summary>
+    /// Between two turns of the attack. Each opens some silent connections and sends what is due of the drips and of
+    /// the flood.
+    /// </summary>
     private static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(15);
 
-    /// <summary>What the flood sends at once: in some seconds as much as the system keeps for a connection that is not read.</summary>
+    /// <summary>
+    /// What the flood sends at once: in some seconds as much as the system keeps for a connection that is not read.
+    /// </summary>
     private static readonly byte[] Body = new byte[64 * 1024];
 
     /// <summary>How long the broker may take to close them all.</summary>
@@ -31,9 +40,7 @@ public sealed class IdleAttack : IDisposable
     private readonly AttackProcess? _process;
 
     /// <summary>The process's own end, as a test.</summary>
-    public IdleAttack()
-    {
-    }
+    public IdleAttack() { }
 
     private IdleAttack(AttackProcess process) => _process = process;
 
@@ -43,7 +50,16 @@ public sealed class IdleAttack : IDisposable
     /// <param name="broker">Who is attacked; it has the topic <see cref="Topic"/>.</param>
     /// <param name="silent">How many connections say nothing.</param>
     internal static async Task<IdleAttack> PrepareAsync(FaultBroker broker, int silent) =>
-        new(await AttackProcess.StartAsync(typeof(IdleAttack), nameof(The_peers_of_an_attack), broker.DataPort, broker.ControlPort, broker.ProcessId, silent));
+        new(
+            await AttackProcess.StartAsync(
+                typeof(IdleAttack),
+                nameof(The_peers_of_an_attack),
+                broker.DataPort,
+                broker.ControlPort,
+                broker.ProcessId,
+                silent
+            )
+        );
 
     /// <summary>Opens all connections and waits until the broker has closed them; another may follow.</summary>
     internal async Task<IdleAttackFigures> RunAsync()
@@ -60,7 +76,9 @@ public sealed class IdleAttack : IDisposable
     {
         if (AttackProcess.Arguments is not [int dataPort, int controlPort, int process, int silent])
             throw new InvalidOperationException("It takes two ports, a process and a number of connections.");
-        await using var client = new LightQClient(new LightQClientOptions { DataPort = dataPort, ControlPort = controlPort });
+        await using var client = new LightQClient(
+            new LightQClientOptions { DataPort = dataPort, ControlPort = controlPort }
+        );
         await using Producer flood = await client.CreateProducerAsync(Topic, cancellationToken: Cancel);
         AttackProcess.Say(0);
         while (Console.In.ReadLine() is not null)
@@ -68,10 +86,17 @@ public sealed class IdleAttack : IDisposable
     }
 
     /// <summary>From the first connection until the broker has no descriptor more than before.</summary>
-    /// <remarks>It is this process that looks at the broker's descriptors, and only when all are open and when the last is closed: a look at thousands takes the kernel milliseconds.</remarks>
+    /// <remarks>
+    /// It is this process that looks at the broker's descriptors, and only when all are open and when the last is
+    /// closed: a look at thousands takes the kernel milliseconds.
+    /// </remarks>
     private static async Task<IdleAttackFigures> AttackAsync(int port, int broker, int silent, Producer flood)
     {
-        var figures = new IdleAttackFigures { DescriptorsBefore = ProcessFigures.Descriptors(broker), ResidentMiBBefore = ProcessFigures.ResidentMiB(broker) };
+        var figures = new IdleAttackFigures
+        {
+            DescriptorsBefore = ProcessFigures.Descriptors(broker),
+            ResidentMiBBefore = ProcessFigures.ResidentMiB(broker),
+        };
         var took = Stopwatch.StartNew();
         List<Socket> peers = [];
         List<Drip> drips = [];
@@ -104,7 +129,11 @@ public sealed class IdleAttack : IDisposable
                 figures.DescriptorsAllOpen = ProcessFigures.Descriptors(broker);
                 figures.ResidentMiBAllOpen = ProcessFigures.ResidentMiB(broker);
             }
-            else if (opened == silent && !IsOpen(peers[^1]) && ProcessFigures.Descriptors(broker) <= figures.DescriptorsBefore + DescriptorSlack)
+            else if (
+                opened == silent
+                && !IsOpen(peers[^1])
+                && ProcessFigures.Descriptors(broker) <= figures.DescriptorsBefore + DescriptorSlack
+            )
             {
                 break;
             }
@@ -156,7 +185,9 @@ public sealed class IdleAttack : IDisposable
         }
     }
 
-    /// <summary>A peer that sends a byte, or the whole, at each of its turns until it is closed, as it should be.</summary>
+    /// <summary>
+    /// A peer that sends a byte, or the whole, at each of its turns until it is closed, as it should be.
+    /// </summary>
     private sealed record Drip(Socket Socket, byte[] Bytes, bool Whole)
     {
         private int _sent;
@@ -164,7 +195,11 @@ public sealed class IdleAttack : IDisposable
         public void Send()
         {
             if (_sent < Bytes.Length)
-                _ = Whole ? Socket.Send(Bytes, SocketFlags.None, out _) : Socket.Send(Bytes.AsSpan(_sent++, 1), SocketFlags.None, out _);
+            {
+                _ = Whole
+                    ? Socket.Send(Bytes, SocketFlags.None, out _)
+                    : Socket.Send(Bytes.AsSpan(_sent++, 1), SocketFlags.None, out _);
+            }
         }
     }
 }

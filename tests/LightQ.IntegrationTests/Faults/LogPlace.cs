@@ -14,5 +14,6 @@ internal static class LogPlace
     public static long OffsetOf(long place) => place & ((1L << OffsetBits) - 1);
 
     /// <summary>For people; a place below 0 is none.</summary>
-    public static string Describe(long place) => place < 0 ? "no place" : string.Create(CultureInfo.InvariantCulture, $"{PartitionOf(place)}/{OffsetOf(place)}");
+    public static string Describe(long place) =>
+        place < 0 ? "no place" : string.Create(CultureInfo.InvariantCulture, $"{PartitionOf(place)}/{OffsetOf(place)}");
 }

@@ -24,11 +24,23 @@ public sealed class LostAckTests
         await direct.Topics.CreateAsync(topic.Spec, TestContext.Current.CancellationToken);
         await using LightQClient client = Through(proxy, server.ControlPort);
         await using LightQClient other = Through(proxy, server.ControlPort);
-        FaultProducer[] producers = [.. Enumerable.Range(0, 4).Select(i => new FaultProducer(i, "t", topic.Ledger, Idempotent(i), mayFail: false))];
+        FaultProducer[] producers =
+        [
+            .. Enumerable
+                .Range(0, 4)
+                .Select(i => new FaultProducer(i, "t", topic.Ledger, Idempotent(i), mayFail: false)),
+        ];
 
         using var stop = new CancellationTokenSource();
-        Task[] working = [.. producers.Select((p, i) => p.RunAsync(i % 2 == 0 ? client : other, run.RandomFor(i + 1), stop.Token))];
-        await Eventually.TrueAsync(() => proxy.Cuts >= cuts || topic.Ledger.Violations.Count != 0, Patience, () => $"{proxy.Cuts} cuts so far");
+        Task[] working =
+        [
+            .. producers.Select((p, i) => p.RunAsync(i % 2 == 0 ? client : other, run.RandomFor(i + 1), stop.Token)),
+        ];
+        await Eventually.TrueAsync(
+            () => proxy.Cuts >= cuts || topic.Ledger.Violations.Count != 0,
+            Patience,
+            () => $"{proxy.Cuts} cuts so far"
+        );
         await stop.CancelAsync();
         await Task.WhenAll(working);
         foreach (FaultProducer producer in producers)
@@ -43,25 +55,32 @@ public sealed class LostAckTests
         run.Report();
         foreach (FaultProducer producer in producers)
             await producer.DisposeAsync();
-        Assert.True(topic.Ledger.Violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}");
+        Assert.True(
+            topic.Ledger.Violations.Count == 0,
+            $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}"
+        );
         Assert.Equal(0, run["outcome unknown"]);
         Assert.Equal(run["acknowledged"], topic.EndOffset);
         Assert.Equal(run["acknowledged"], run["read back"]);
     }
 
-    private static ProducerOptions Idempotent(int number) => new()
-    {
-        Name = $"producer-{number}",
-        AckLevel = number < 2 ? Durability.Fsync : Durability.Written,
-        DisposeTimeout = TimeSpan.Zero,
-    };
+    private static ProducerOptions Idempotent(int number) =>
+        new()
+        {
+            Name = $"producer-{number}",
+            AckLevel = number < 2 ? Durability.Fsync : Durability.Written,
+            DisposeTimeout = TimeSpan.Zero,
+        };
 
-    private static LightQClient Through(CuttingProxy proxy, int controlPort) => new(new LightQClientOptions
-    {
-        DataPort = proxy.Port,
-        ControlPort = controlPort,
-        WaitForBroker = true,
-        ReconnectDelay = TimeSpan.FromMilliseconds(1),
-        MaxReconnectDelay = TimeSpan.FromMilliseconds(5),
-    });
+    private static LightQClient Through(CuttingProxy proxy, int controlPort) =>
+        new(
+            new LightQClientOptions
+            {
+                DataPort = proxy.Port,
+                ControlPort = controlPort,
+                WaitForBroker = true,
+                ReconnectDelay = TimeSpan.FromMilliseconds(1),
+                MaxReconnectDelay = TimeSpan.FromMilliseconds(5),
+            }
+        );
 }

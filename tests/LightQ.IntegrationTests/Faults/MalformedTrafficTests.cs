@@ -11,7 +11,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>N2: lengths that lie, frames in pieces, other protocols, and garbage: each gets a typed error or the end, costs next to nothing, and harms nobody else.</summary>
+/// <summary>
+/// N2: lengths that lie, frames in pieces, other protocols, and garbage: each gets a typed error or the end, costs next
+/// to nothing, and harms nobody else.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "N2")]
 [Trait("Tier", "C")]
@@ -21,7 +24,10 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     private const int MaxMessageBytes = 4096;
     private const int MaxBatchBytes = MaxMessageBytes + ProtocolLimits.BatchOverheadBytes;
 
-    /// <summary>What one hostile connection may make the process allocate, this test and a TLS handshake included: a receive block is 256 KiB, the largest frame 4 MiB.</summary>
+    /// <summary>
+    /// What one hostile connection may make the process allocate, this test and a TLS handshake included: a receive
+    /// block is 256 KiB, the largest frame 4 MiB.
+    /// </summary>
     private const long MaxAllocation = 2 * 1024 * 1024;
 
     private static readonly uint[] Lengths = [0, 1, 15, int.MaxValue, 0x8000_0000, uint.MaxValue];
@@ -38,7 +44,10 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     {
         FaultRun.RequireTier("A thousand hostile connections take seconds.");
         _tls = tls;
-        _run = new FaultRun(tls ? "N2.tls" : "N2.plain", $"lengths at their limits, frames in pieces, other protocols and garbage{(tls ? ", with TLS" : "")}");
+        _run = new FaultRun(
+            tls ? "N2.tls" : "N2.plain",
+            $"lengths at their limits, frames in pieces, other protocols and garbage{(tls ? ", with TLS" : "")}"
+        );
         _server = tls ? await _files.StartServerAsync() : await TestServer.StartAsync();
         await _server.CreateTopicAsync(Topic, maxMessageBytes: MaxMessageBytes);
 
@@ -56,7 +65,10 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
         // What the web server itself says of a broken request is its own affair.
         string[] errors = [.. _server.Log.Errors.Where(e => e.Contains("at LightQ.", StringComparison.Ordinal))];
         Assert.True(errors.Length == 0, string.Join("\n", errors));
-        Assert.True(_run["largest allocation, bytes"] <= MaxAllocation, $"A hostile connection made the process allocate {_run["largest allocation, bytes"]} bytes.");
+        Assert.True(
+            _run["largest allocation, bytes"] <= MaxAllocation,
+            $"A hostile connection made the process allocate {_run["largest allocation, bytes"]} bytes."
+        );
     }
 
     public async ValueTask DisposeAsync()
@@ -70,22 +82,37 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     {
         foreach (uint length in (uint[])[.. Lengths, ProtocolLimits.HandshakeFrameBytes + 1])
         {
-            await HostileAsync(greet: false, async peer =>
-            {
-                await peer.SendAsync(Header(FrameType.Hello, length));
-                await ExpectErrorAsync(peer, length < FrameHeader.Size ? ErrorCode.MalformedFrame : ErrorCode.FrameTooLarge);
-            });
+            await HostileAsync(
+                greet: false,
+                async peer =>
+                {
+                    await peer.SendAsync(Header(FrameType.Hello, length));
+                    await ExpectErrorAsync(
+                        peer,
+                        length < FrameHeader.Size ? ErrorCode.MalformedFrame : ErrorCode.FrameTooLarge
+                    );
+                }
+            );
         }
         foreach (uint length in (uint[])[.. Lengths, ProtocolLimits.DefaultFrameBytes + 1])
         {
-            await HostileAsync(greet: true, async peer =>
-            {
-                await peer.SendAsync(Header(FrameType.Publish, length));
-                await ExpectErrorAsync(peer, length < FrameHeader.Size ? ErrorCode.MalformedFrame : ErrorCode.FrameTooLarge);
-            });
+            await HostileAsync(
+                greet: true,
+                async peer =>
+                {
+                    await peer.SendAsync(Header(FrameType.Publish, length));
+                    await ExpectErrorAsync(
+                        peer,
+                        length < FrameHeader.Size ? ErrorCode.MalformedFrame : ErrorCode.FrameTooLarge
+                    );
+                }
+            );
         }
         // One that says the most there may be and sends nothing of it costs nothing; one that sends it is served.
-        await HostileAsync(greet: true, peer => peer.SendAsync(Header(FrameType.Ping, ProtocolLimits.DefaultFrameBytes)));
+        await HostileAsync(
+            greet: true,
+            peer => peer.SendAsync(Header(FrameType.Ping, ProtocolLimits.DefaultFrameBytes))
+        );
         byte[] largest = new byte[ProtocolLimits.DefaultFrameBytes];
         Header(FrameType.Ping, (uint)largest.Length).CopyTo(largest, 0);
         largest[FrameHeader.Size] = 7;
@@ -97,11 +124,25 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     private async Task BatchLengthsAsync()
     {
         byte[] valid = RawClient.Batch(0, 100);
-        foreach (uint length in (uint[])[.. Lengths, 8, BatchLayout.HeaderSize - 8, BatchLayout.HeaderSize, (uint)valid.Length - 8, (uint)valid.Length + 1, (uint)valid.Length + 8])
+        foreach (
+            uint length in (uint[])
+                [
+                    .. Lengths,
+                    8,
+                    BatchLayout.HeaderSize - 8,
+                    BatchLayout.HeaderSize,
+                    (uint)valid.Length - 8,
+                    (uint)valid.Length + 1,
+                    (uint)valid.Length + 8,
+                ]
+        )
         {
             byte[] batch = [.. valid];
             BinaryPrimitives.WriteUInt32LittleEndian(batch, length);
-            BinaryPrimitives.WriteUInt32LittleEndian(batch.AsSpan(BatchLayout.HeaderCrc), BatchView.ComputeHeaderCrc(batch.AsSpan(0, BatchLayout.HeaderSize)));
+            BinaryPrimitives.WriteUInt32LittleEndian(
+                batch.AsSpan(BatchLayout.HeaderCrc),
+                BatchView.ComputeHeaderCrc(batch.AsSpan(0, BatchLayout.HeaderSize))
+            );
             await PublishAsync(batch, ErrorCode.MalformedBatch);
         }
         foreach (int field in (int[])[BatchLayout.RecordCount, BatchLayout.OffsetSpan, BatchLayout.UncompressedLength])
@@ -114,7 +155,10 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
                 BinaryPrimitives.WriteUInt32LittleEndian(batch.AsSpan(field), value);
                 if (field == BatchLayout.RecordCount)
                     BinaryPrimitives.WriteUInt32LittleEndian(batch.AsSpan(BatchLayout.OffsetSpan), value);
-                BinaryPrimitives.WriteUInt32LittleEndian(batch.AsSpan(BatchLayout.HeaderCrc), BatchView.ComputeHeaderCrc(batch.AsSpan(0, BatchLayout.HeaderSize)));
+                BinaryPrimitives.WriteUInt32LittleEndian(
+                    batch.AsSpan(BatchLayout.HeaderCrc),
+                    BatchView.ComputeHeaderCrc(batch.AsSpan(0, BatchLayout.HeaderSize))
+                );
                 if (field != BatchLayout.RecordCount || value != 1)
                     await PublishAsync(batch, ErrorCode.MalformedBatch);
             }
@@ -128,21 +172,50 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     {
         byte[] hello = HostilePeer.Frame(new HelloFrame(1, 1, 0, "name", HelloFrame.Anonymous, ""));
         byte[] open = HostilePeer.Frame(new OpenProducerFrame("none", 0, Durability.Default, ""), 1, 1);
-        byte[] subscribe = HostilePeer.Frame(new SubscribeFrame("none", 0, "g", StartKind.Latest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0), 1, 1);
-        foreach ((byte[] frame, int at, bool greet) in new[] { (hello, FrameHeader.Size + 16, false), (open, FrameHeader.Size, true), (subscribe, FrameHeader.Size, true) })
+        byte[] subscribe = HostilePeer.Frame(
+            new SubscribeFrame(
+                "none",
+                0,
+                "g",
+                StartKind.Latest,
+                0,
+                -1,
+                0,
+                0,
+                SettleMode.Automatic,
+                SlowPolicy.TopicDefault,
+                0
+            ),
+            1,
+            1
+        );
+        foreach (
+            (byte[] frame, int at, bool greet) in new[]
+            {
+                (hello, FrameHeader.Size + 16, false),
+                (open, FrameHeader.Size, true),
+                (subscribe, FrameHeader.Size, true),
+            }
+        )
         {
             int rest = frame.Length - at - sizeof(ushort);
             foreach (int length in (int[])[0, 1, rest - 1, rest, rest + 1, short.MaxValue, ushort.MaxValue])
             {
                 byte[] lie = [.. frame];
                 BinaryPrimitives.WriteUInt16LittleEndian(lie.AsSpan(at), (ushort)length);
-                await HostileAsync(greet, async peer =>
-                {
-                    await peer.SendAsync(lie);
-                    (FrameHeader header, byte[] body) = await peer.ReadAsync();
-                    Assert.True(header.Type is FrameType.Error or FrameType.Closed, $"A string of {length} bytes in {frame.Length} was answered with {header.Type}.");
-                    Assert.NotEqual(ErrorCode.None, FrameCodec.Read<ErrorFrame>(body).Code);
-                });
+                await HostileAsync(
+                    greet,
+                    async peer =>
+                    {
+                        await peer.SendAsync(lie);
+                        (FrameHeader header, byte[] body) = await peer.ReadAsync();
+                        Assert.True(
+                            header.Type is FrameType.Error or FrameType.Closed,
+                            $"A string of {length} bytes in {frame.Length} was answered with {header.Type}."
+                        );
+                        Assert.NotEqual(ErrorCode.None, FrameCodec.Read<ErrorFrame>(body).Code);
+                    }
+                );
             }
         }
     }
@@ -154,7 +227,23 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
         [
             .. HostilePeer.Frame(new HelloFrame(1, 1, 0, "pieces", HelloFrame.Anonymous, "")),
             .. HostilePeer.Frame(new OpenProducerFrame(Topic, 0, Durability.Default, ""), 1, 1),
-            .. HostilePeer.Frame(new SubscribeFrame(Topic, 0, "", StartKind.Latest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0), 2, 2),
+            .. HostilePeer.Frame(
+                new SubscribeFrame(
+                    Topic,
+                    0,
+                    "",
+                    StartKind.Latest,
+                    0,
+                    -1,
+                    0,
+                    0,
+                    SettleMode.Automatic,
+                    SlowPolicy.TopicDefault,
+                    0
+                ),
+                2,
+                2
+            ),
             .. HostilePeer.Frame(new CreditFrame(10_000), 2),
             .. RawClient.PublishFrame(1, RawClient.Batch(0, 10)),
             .. HostilePeer.Frame(new CloseFrame(ErrorCode.None, ""), 1),
@@ -179,18 +268,24 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     {
         byte[][] others =
         [
-            "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"u8.ToArray(), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"u8.ToArray(),
-            [0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, .. new byte[507]], [0, 0, 0, 0x14, 0, 0x12, 0, 3, 0, 0, 0, 1, 0, 4, .. "test"u8, .. new byte[8]], HostilePeer.Frame(new PingFrame(1)),
+            "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"u8.ToArray(),
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"u8.ToArray(),
+            [0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3, .. new byte[507]],
+            [0, 0, 0, 0x14, 0, 0x12, 0, 3, 0, 0, 0, 1, 0, 4, .. "test"u8, .. new byte[8]],
+            HostilePeer.Frame(new PingFrame(1)),
         ];
         foreach (byte[] bytes in others)
         {
-            await HostileAsync(greet: false, async peer =>
-            {
-                await peer.SendAsync(bytes);
-                (FrameHeader header, byte[] body) = await peer.ReadAsync();
-                Assert.Equal(FrameType.Error, header.Type);
-                Assert.NotEqual(ErrorCode.None, FrameCodec.Read<ErrorFrame>(body).Code);
-            });
+            await HostileAsync(
+                greet: false,
+                async peer =>
+                {
+                    await peer.SendAsync(bytes);
+                    (FrameHeader header, byte[] body) = await peer.ReadAsync();
+                    Assert.Equal(FrameType.Error, header.Type);
+                    Assert.NotEqual(ErrorCode.None, FrameCodec.Read<ErrorFrame>(body).Code);
+                }
+            );
             if (!_tls)
                 continue;
             await using HostilePeer plain = await HostilePeer.ConnectAsync(_server.DataPort, tls: false);
@@ -206,9 +301,25 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
         Random random = _run.RandomFor(1);
         var garbage = new List<byte[]>
         {
-            Encoding.ASCII.GetBytes($"GET /{new string('a', 20_000)} HTTP/1.1\r\n\r\n"), Encoding.ASCII.GetBytes($"GET / HTTP/1.1\r\nHost: x\r\nA: {new string('b', 70_000)}\r\n\r\n"),
-            "POST /admin HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n{}"u8.ToArray(), "POST /admin HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n"u8.ToArray(),
-            (byte[])[.. "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8, 0xFF, 0xFF, 0xFF, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, .. new byte[64]], HostilePeer.Frame(new HelloFrame(1, 1, 0, "lost", HelloFrame.Anonymous, "")),
+            Encoding.ASCII.GetBytes($"GET /{new string('a', 20_000)} HTTP/1.1\r\n\r\n"),
+            Encoding.ASCII.GetBytes($"GET / HTTP/1.1\r\nHost: x\r\nA: {new string('b', 70_000)}\r\n\r\n"),
+            "POST /admin HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n{}"u8.ToArray(),
+            "POST /admin HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n"u8.ToArray(),
+            (byte[])
+                [
+                    .. "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8,
+                    0xFF,
+                    0xFF,
+                    0xFF,
+                    1,
+                    0xFF,
+                    0xFF,
+                    0xFF,
+                    0xFF,
+                    0xFF,
+                    .. new byte[64],
+                ],
+            HostilePeer.Frame(new HelloFrame(1, 1, 0, "lost", HelloFrame.Anonymous, "")),
         };
         for (int i = 0; i < 20; i++)
         {
@@ -218,13 +329,17 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
         }
         foreach (int port in (int[])[_server.ControlPort, _server.WebPort])
         {
-            await Parallel.ForEachAsync(garbage, new ParallelOptions { MaxDegreeOfParallelism = 8 }, async (bytes, _) =>
-            {
-                await using HostilePeer peer = await HostilePeer.ConnectAsync(port, tls: false);
-                await peer.SendAsync(bytes);
-                if (!await peer.IsAnsweredAsync(TimeSpan.FromSeconds(2)))
-                    Interlocked.Increment(ref _left);
-            });
+            await Parallel.ForEachAsync(
+                garbage,
+                new ParallelOptions { MaxDegreeOfParallelism = 8 },
+                async (bytes, _) =>
+                {
+                    await using HostilePeer peer = await HostilePeer.ConnectAsync(port, tls: false);
+                    await peer.SendAsync(bytes);
+                    if (!await peer.IsAnsweredAsync(TimeSpan.FromSeconds(2)))
+                        Interlocked.Increment(ref _left);
+                }
+            );
             _run.Count("hostile connections", garbage.Count);
         }
         _run.Figure("left to time out", _left);
@@ -232,28 +347,48 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
 
     private int _left;
 
-    /// <summary>Publishes a batch on a stream of its own; whatever becomes of it, another stream of the connection goes on.</summary>
-    private Task PublishAsync(byte[] batch, ErrorCode expected) => HostileAsync(greet: true, async peer =>
-    {
-        await peer.SendAsync(HostilePeer.Frame(new OpenProducerFrame(Topic, 0, Durability.Default, ""), 1, 1));
-        await peer.SendAsync(HostilePeer.Frame(new OpenProducerFrame(Topic, 0, Durability.Default, ""), 2, 2));
-        await peer.SendAsync(RawClient.PublishFrame(1, batch));
-        FrameType answer = expected == ErrorCode.None ? FrameType.PublishAck : FrameType.Closed;
-        byte[]? body = await peer.ReadAsync(answer);
-        Assert.True(body is not null, $"A batch of {batch.Length} bytes, length {BinaryPrimitives.ReadUInt32LittleEndian(batch)}, got no {answer}.");
-        if (expected != ErrorCode.None)
-            Assert.Equal(expected, FrameCodec.Read<ClosedFrame>(body).Code);
-        await peer.SendAsync(RawClient.PublishFrame(2, RawClient.Batch(0, 10)));
-        Assert.NotNull(await peer.ReadAsync(FrameType.PublishAck));
-    });
+    /// <summary>
+    /// Publishes a batch on a stream of its own; whatever becomes of it, another stream of the connection goes on.
+    /// </summary>
+    private Task PublishAsync(byte[] batch, ErrorCode expected) =>
+        HostileAsync(
+            greet: true,
+            async peer =>
+            {
+                await peer.SendAsync(HostilePeer.Frame(new OpenProducerFrame(Topic, 0, Durability.Default, ""), 1, 1));
+                await peer.SendAsync(HostilePeer.Frame(new OpenProducerFrame(Topic, 0, Durability.Default, ""), 2, 2));
+                await peer.SendAsync(RawClient.PublishFrame(1, batch));
+                FrameType answer = expected == ErrorCode.None ? FrameType.PublishAck : FrameType.Closed;
+                byte[]? body = await peer.ReadAsync(answer);
+                Assert.True(
+                    body is not null,
+                    $"A batch of {batch.Length} bytes, length {BinaryPrimitives.ReadUInt32LittleEndian(batch)}, got "
+                        + $"no {answer}."
+                );
+                if (expected != ErrorCode.None)
+                    Assert.Equal(expected, FrameCodec.Read<ClosedFrame>(body).Code);
+                await peer.SendAsync(RawClient.PublishFrame(2, RawClient.Batch(0, 10)));
+                Assert.NotNull(await peer.ReadAsync(FrameType.PublishAck));
+            }
+        );
 
     private async Task HostileAsync(bool greet, Func<HostilePeer, Task> act)
     {
         long before = GC.GetTotalAllocatedBytes();
-        await using (HostilePeer peer = greet ? await HostilePeer.GreetAsync(_server.DataPort, _tls) : await HostilePeer.ConnectAsync(_server.DataPort, _tls))
+        await using (
+            HostilePeer peer = greet
+                ? await HostilePeer.GreetAsync(_server.DataPort, _tls)
+                : await HostilePeer.ConnectAsync(_server.DataPort, _tls)
+        )
+        {
             await act(peer);
+        }
+
         _run.Count("hostile connections");
-        _run.Figure("largest allocation, bytes", Math.Max(_run["largest allocation, bytes"], GC.GetTotalAllocatedBytes() - before));
+        _run.Figure(
+            "largest allocation, bytes",
+            Math.Max(_run["largest allocation, bytes"], GC.GetTotalAllocatedBytes() - before)
+        );
     }
 
     private static async Task ExpectErrorAsync(HostilePeer peer, ErrorCode code)
@@ -276,16 +411,28 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     private async Task ServeAsync()
     {
         CancellationToken cancellation = TestContext.Current.CancellationToken;
-        await using var client = new LightQClient(_tls ? _files.ClientOptions(_server) : LightQClientOptions.Parse(_server.ConnectionString));
+        await using var client = new LightQClient(
+            _tls ? _files.ClientOptions(_server) : LightQClientOptions.Parse(_server.ConnectionString)
+        );
         Assert.Equal(Topic, (await client.Topics.GetAsync(Topic, cancellation)).Name);
         await using Producer producer = await client.CreateProducerAsync(Topic, cancellationToken: cancellation);
         long offset = (await producer.PublishAsync("healthy"u8.ToArray(), cancellationToken: cancellation)).Offset;
-        await foreach (Message message in client.ConsumeAsync(Topic, new() { Start = StartPosition.Offset(offset) }).WithCancellation(cancellation))
+        await foreach (
+            Message message in client
+                .ConsumeAsync(Topic, new() { Start = StartPosition.Offset(offset) })
+                .WithCancellation(cancellation)
+        )
         {
             Assert.Equal("healthy", message.GetText());
             break;
         }
         if (!_tls)
-            Assert.Contains("lightq", await _server.Web.GetStringAsync("/metrics", cancellation), StringComparison.Ordinal);
+        {
+            Assert.Contains(
+                "lightq",
+                await _server.Web.GetStringAsync("/metrics", cancellation),
+                StringComparison.Ordinal
+            );
+        }
     }
 }

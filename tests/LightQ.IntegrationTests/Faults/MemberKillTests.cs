@@ -8,28 +8,38 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>G1: members of a group are killed at any moment, so now and then between the processing of a message and its settlement.</summary>
+/// <summary>
+/// G1: members of a group are killed at any moment, so now and then between the processing of a message and its
+/// settlement.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "G1")]
 [Trait("Tier", "C")]
 public sealed class MemberKillTests
 {
     private const int MembersAtOnce = 3;
-    private const string Topic = "jobs", GroupName = "workers";
+    private const string Topic = "jobs",
+        GroupName = "workers";
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     [Fact]
     [Trait("Plain", "no")]
     public async Task Every_message_is_processed_and_by_two_members_only_when_the_first_was_killed()
     {
-        var run = new FaultRun("G1", "members of a group, a process each, are killed (-9) while they process and settle");
+        var run = new FaultRun(
+            "G1",
+            "members of a group, a process each, are killed (-9) while they process and settle"
+        );
         FaultRun.RequireTier("Each member is a process.");
         int kills = FaultRun.Times(c: 20, n: 1_000);
         Random random = run.RandomFor(0);
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         // No lock may run out in this row: a message moves because its member died, or not at all.
-        await client.Topics.CreateAsync(new TopicSpec(Topic) { Kind = TopicKind.Durable, LockDuration = TimeSpan.FromMinutes(30) }, TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(
+            new TopicSpec(Topic) { Kind = TopicKind.Durable, LockDuration = TimeSpan.FromMinutes(30) },
+            TestContext.Current.CancellationToken
+        );
         using var publishing = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         Task<long> published = PublishAsync(client, publishing.Token);
 
@@ -38,7 +48,11 @@ public sealed class MemberKillTests
         for (int i = 0; i < kills; i++)
         {
             Member victim = living[random.Next(living.Count)];
-            await Eventually.TrueAsync(() => victim.Processed.Count > 0, Patience, () => $"a member gets nothing; seed {run.Seed}");
+            await Eventually.TrueAsync(
+                () => victim.Processed.Count > 0,
+                Patience,
+                () => $"a member gets nothing; seed {run.Seed}"
+            );
             await Task.Delay(random.Next(50), TestContext.Current.CancellationToken);
             await victim.KillAsync();
             living.Remove(victim);
@@ -48,11 +62,17 @@ public sealed class MemberKillTests
         await publishing.CancelAsync();
         long count = await published;
         Group group = server.Broker.GetTopic(Topic).Partitions[0].Groups().Single(g => g.Name == GroupName);
-        await Eventually.TrueAsync(() => group.Figures().Lag == 0, Patience, () => $"{group.Figures()}; seed {run.Seed}");
+        await Eventually.TrueAsync(
+            () => group.Figures().Lag == 0,
+            Patience,
+            () => $"{group.Figures()}; seed {run.Seed}"
+        );
         foreach (Member member in living)
             await member.StopAsync();
 
-        var holders = all.SelectMany(m => m.Processed.Distinct().Select(number => (number, m))).GroupBy(p => p.number, p => p.m).ToDictionary(g => g.Key, g => g.ToList());
+        var holders = all.SelectMany(m => m.Processed.Distinct().Select(number => (number, m)))
+            .GroupBy(p => p.number, p => p.m)
+            .ToDictionary(g => g.Key, g => g.ToList());
         run.Figure("killed", kills);
         run.Figure("published", count);
         run.Figure("processed again after a kill", holders.Values.Count(h => h.Count > 1));
@@ -60,17 +80,29 @@ public sealed class MemberKillTests
         long shared = holders.Values.Count(h => h.Count(m => !m.WasKilled) > 1);
         run.Figure("shared by two living members", shared);
         run.Report();
-        Assert.True(holders.Count == count && holders.Keys.All(n => n < count), $"{count} published, {holders.Count} processed; seed {run.Seed}");
+        Assert.True(
+            holders.Count == count && holders.Keys.All(n => n < count),
+            $"{count} published, {holders.Count} processed; seed {run.Seed}"
+        );
         Assert.True(shared == 0, $"{shared} messages were given to two living members; seed {run.Seed}");
         Assert.All(all, m => Assert.Equal(m.Processed.Distinct(), m.Processed));
     }
 
     private static async Task<long> PublishAsync(LightQClient client, CancellationToken until)
     {
-        await using Producer producer = await client.CreateProducerAsync(Topic, cancellationToken: CancellationToken.None);
+        await using Producer producer = await client.CreateProducerAsync(
+            Topic,
+            cancellationToken: CancellationToken.None
+        );
         long count = 0;
         for (; !until.IsCancellationRequested; count++)
-            await producer.PublishAsync(System.Text.Encoding.ASCII.GetBytes(count.ToString(CultureInfo.InvariantCulture)), cancellationToken: CancellationToken.None);
+        {
+            await producer.PublishAsync(
+                System.Text.Encoding.ASCII.GetBytes(count.ToString(CultureInfo.InvariantCulture)),
+                cancellationToken: CancellationToken.None
+            );
+        }
+
         return count;
     }
 
@@ -83,7 +115,17 @@ public sealed class MemberKillTests
 
         public Member(string server)
         {
-            _process = LightQTool.Start(server, "sub", Topic, "--group", GroupName, "--max-in-flight", "4", "--format", "raw");
+            _process = LightQTool.Start(
+                server,
+                "sub",
+                Topic,
+                "--group",
+                GroupName,
+                "--max-in-flight",
+                "4",
+                "--format",
+                "raw"
+            );
             _reading = ReadAsync();
             _process.BeginErrorReadLine();
         }

@@ -8,28 +8,49 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>D1.memory: the broker gets no more memory, and ends by that, somewhere in the middle of what it does.</summary>
+/// <summary>
+/// D1.memory: the broker gets no more memory, and ends by that, somewhere in the middle of what it does.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "D1.memory")]
 [Trait("Tier", "N")]
 public sealed class MemoryLimitTests
 {
-    private const string Row = "D1.memory", Control = "ended with a little left to take", AtNothing = "ended with nothing left to take", Never = "ended by kill -9";
+    private const string Row = "D1.memory",
+        Control = "ended with a little left to take",
+        AtNothing = "ended with nothing left to take",
+        Never = "ended by kill -9";
     private const int Peers = 24;
-    private static readonly TimeSpan Stressed = TimeSpan.FromMilliseconds(500), Patience = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan Stressed = TimeSpan.FromMilliseconds(500),
+        Patience = TimeSpan.FromSeconds(10);
 
     [Fact]
     [Trait("Plain", "no")]
     public async Task A_broker_that_runs_out_of_memory_has_lost_nothing_that_was_acknowledged()
     {
         FaultRun.RequireLongRun("It ends processes for a quarter of an hour.");
-        Assert.SkipUnless(OperatingSystem.IsLinux() && LoopFileSystem.Exists("prlimit"), "prlimit (util-linux) is not installed.");
-        var run = new FaultRun(Row, "RLIMIT_DATA of 1 to 64 MiB more than is in use, under load and with peers that build long frames, then of nothing");
-        var cycles = new CrashCycles(run, Row, (variant, _) => new FaultLoad(variant, Durability.Written, mayFail: true), Control);
+        Assert.SkipUnless(
+            OperatingSystem.IsLinux() && LoopFileSystem.Exists("prlimit"),
+            "prlimit (util-linux) is not installed."
+        );
+        var run = new FaultRun(
+            Row,
+            "RLIMIT_DATA of 1 to 64 MiB more than is in use, under load and with peers that build long frames, then "
+                + "of nothing"
+        );
+        var cycles = new CrashCycles(
+            run,
+            Row,
+            (variant, _) => new FaultLoad(variant, Durability.Written, mayFail: true),
+            Control
+        );
         using var directory = new TemporaryDirectory();
         await cycles.RunAsync(
-            0, 200, directory.Path,
-            async (broker, random) => cycles.Count(await TakeMemoryAsync(broker, random)));
+            0,
+            200,
+            directory.Path,
+            async (broker, random) => cycles.Count(await TakeMemoryAsync(broker, random))
+        );
         cycles.Conclude();
     }
 
@@ -82,7 +103,14 @@ public sealed class MemoryLimitTests
     {
         try
         {
-            LoopFileSystem.Run("prlimit", ["--pid", broker.ProcessId.ToString(CultureInfo.InvariantCulture), $"--data={bytes.ToString(CultureInfo.InvariantCulture)}"]);
+            LoopFileSystem.Run(
+                "prlimit",
+                [
+                    "--pid",
+                    broker.ProcessId.ToString(CultureInfo.InvariantCulture),
+                    $"--data={bytes.ToString(CultureInfo.InvariantCulture)}",
+                ]
+            );
         }
         catch (InvalidOperationException)
         {

@@ -7,7 +7,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>A producer, attackers and a judge in a process of their own: <c>tests/python-client/judge.py</c>, a client that shares no line with this project.</summary>
+/// <summary>
+/// A producer, attackers and a judge in a process of their own: <c>tests/python-client/judge.py</c>, a client that
+/// shares no line with this project.
+/// </summary>
 internal sealed class OutsideJudge : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
@@ -24,8 +27,28 @@ internal sealed class OutsideJudge : IDisposable
     public OutsideJudge(int port, string topic, string bait, int partitions, int seed, string attacks)
     {
         string[] arguments =
-            ["-B", Path.Combine(Folder, "judge.py"), "--port", Text(port), "--topic", topic, "--bait", bait, "--partitions", Text(partitions), "--seed", Text(seed), "--attacks", attacks];
-        var start = new ProcessStartInfo(StockClient.Python, arguments) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true };
+        [
+            "-B",
+            Path.Combine(Folder, "judge.py"),
+            "--port",
+            Text(port),
+            "--topic",
+            topic,
+            "--bait",
+            bait,
+            "--partitions",
+            Text(partitions),
+            "--seed",
+            Text(seed),
+            "--attacks",
+            attacks,
+        ];
+        var start = new ProcessStartInfo(StockClient.Python, arguments)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
         _process = Process.Start(start)!;
         _process.ErrorDataReceived += (_, line) => _errors.Enqueue(line.Data ?? "");
         _process.BeginErrorReadLine();
@@ -36,7 +59,10 @@ internal sealed class OutsideJudge : IDisposable
 
     /// <summary>Skips the test where Python is missing or too old.</summary>
     public static async Task RequireAsync() =>
-        Assert.SkipUnless(await StockClient.WorksAsync(StockClient.Python, "-c", "import sys; sys.exit(sys.version_info < (3, 9))"), $"There is no Python 3.9 or later ({StockClient.Python}).");
+        Assert.SkipUnless(
+            await StockClient.WorksAsync(StockClient.Python, "-c", "import sys; sys.exit(sys.version_info < (3, 9))"),
+            $"There is no Python 3.9 or later ({StockClient.Python})."
+        );
 
     /// <summary>Tells it what to do.</summary>
     public Task TellAsync(string command) => _process.StandardInput.WriteLineAsync(command);
@@ -47,7 +73,9 @@ internal sealed class OutsideJudge : IDisposable
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         patience.CancelAfter(Patience);
         string? line = await _process.StandardOutput.ReadLineAsync(patience.Token);
-        return line is null ? throw new InvalidOperationException($"The judge has ended:\n{string.Join('\n', _errors)}") : JsonSerializer.Deserialize<JsonElement>(line);
+        return line is null
+            ? throw new InvalidOperationException($"The judge has ended:\n{string.Join('\n', _errors)}")
+            : JsonSerializer.Deserialize<JsonElement>(line);
     }
 
     public void Dispose()

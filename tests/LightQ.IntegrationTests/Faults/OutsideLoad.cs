@@ -6,7 +6,10 @@ using LightQ.Tests.Shared;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>The load of a client that was written from the protocol's page alone, with attackers beside it. What a crash leaves of the last write is torn.</summary>
+/// <summary>
+/// The load of a client that was written from the protocol's page alone, with attackers beside it. What a crash leaves
+/// of the last write is torn.
+/// </summary>
 /// <param name="partitions">Of the topic.</param>
 /// <param name="seed">What everything random in the client follows from.</param>
 internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
@@ -14,11 +17,13 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
     /// <summary>The figure that shows that crashes hit writes that are under way.</summary>
     public const string Control = "torn writes";
 
-    private const string Topic = "judged", Bait = "bait";
+    private const string Topic = "judged",
+        Bait = "bait";
     private const int LeastAcknowledged = 2_000;
 
     // One alone shows what it does: LIGHTQ_ATTACKS=crc.
-    private static readonly string Attacks = Environment.GetEnvironmentVariable("LIGHTQ_ATTACKS") ?? "crc,ids,headers,delayed,compressed,letters";
+    private static readonly string Attacks =
+        Environment.GetEnvironmentVariable("LIGHTQ_ATTACKS") ?? "crc,ids,headers,delayed,compressed,letters";
 
     private readonly SortedDictionary<string, long> _counts = new(StringComparer.Ordinal);
     private readonly List<string> _violations = [];
@@ -29,7 +34,8 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
     private string _journals = "";
 
     /// <inheritdoc/>
-    public IEnumerable<string> Violations => _violations.Concat(_verdict is { } verdict ? Strings(verdict.GetProperty("violations")) : []);
+    public IEnumerable<string> Violations =>
+        _violations.Concat(_verdict is { } verdict ? Strings(verdict.GetProperty("violations")) : []);
 
     /// <inheritdoc/>
     public Task UnderWay => _underWay.Task;
@@ -38,7 +44,12 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
     public async Task BeginAsync(FaultBroker broker)
     {
         _client = broker.Connect();
-        var small = new TopicSpec(Topic) { Kind = TopicKind.Durable, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 };
+        var small = new TopicSpec(Topic)
+        {
+            Kind = TopicKind.Durable,
+            MaxMessageBytes = 16 * 1024,
+            SegmentBytes = 512 * 1024,
+        };
         await _client.Topics.CreateAsync(small with { Partitions = partitions });
         await _client.Topics.CreateAsync(small with { Name = Bait, DeadLetterTopic = Topic });
         _journals = Path.Combine(broker.Directory, "topics", (await _client.Topics.GetAsync(Topic)).Id);
@@ -90,8 +101,20 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
             run.Count(figure, count);
         if (_verdict is not { } verdict)
             return;
-        foreach ((string name, string figure) in new[] { ("acknowledged", "acknowledged"), ("resent", "sent again"), ("read", "read back"), ("letters", "dead letters"), ("delivered", "delayed and delivered") })
+        foreach (
+            (string name, string figure) in new[]
+            {
+                ("acknowledged", "acknowledged"),
+                ("resent", "sent again"),
+                ("read", "read back"),
+                ("letters", "dead letters"),
+                ("delivered", "delayed and delivered"),
+            }
+        )
+        {
             run.Count(figure, verdict.GetProperty(name).GetInt64());
+        }
+
         foreach (JsonProperty broken in verdict.GetProperty("broken").EnumerateObject())
             run.Count(broken.Name == "refused" ? "refused topics" : broken.Name, broken.Value.GetInt64());
     }
@@ -103,16 +126,28 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
             await client.DisposeAsync();
     }
 
-    /// <summary>Enough was acknowledged, and every attack was answered: a crash that nobody attacked proves nothing.</summary>
+    /// <summary>
+    /// Enough was acknowledged, and every attack was answered: a crash that nobody attacked proves nothing.
+    /// </summary>
     private void CheckLoad(JsonElement ended)
     {
         long acknowledged = ended.GetProperty("acknowledged").GetInt64();
         if (acknowledged < LeastAcknowledged)
-            _violations.Add(string.Create(CultureInfo.InvariantCulture, $"{acknowledged} messages were acknowledged before the crash, not {LeastAcknowledged}"));
+        {
+            _violations.Add(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{acknowledged} messages were acknowledged before the crash, not {LeastAcknowledged}"
+                )
+            );
+        }
+
         JsonElement answers = ended.GetProperty("attacks");
         foreach (string attack in Attacks.Split(',', StringSplitOptions.RemoveEmptyEntries))
         {
-            long sent = 0, stored = 0, refused = 0;
+            long sent = 0,
+                stored = 0,
+                refused = 0;
             if (answers.TryGetProperty(attack, out JsonElement given))
             {
                 foreach (JsonProperty answer in given.EnumerateObject())
@@ -132,7 +167,11 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
 
     private void Tear(int partition, long acknowledgedEnd, Random random)
     {
-        int behind = TornTail.Tear(Path.Combine(_journals, partition.ToString(CultureInfo.InvariantCulture)), acknowledgedEnd, random);
+        int behind = TornTail.Tear(
+            Path.Combine(_journals, partition.ToString(CultureInfo.InvariantCulture)),
+            acknowledgedEnd,
+            random
+        );
         Count(Control, behind < 0 ? 0 : 1);
         Count("torn writes with batches behind the tear", behind <= 0 ? 0 : 1);
     }
@@ -158,5 +197,6 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
             await stopped.Task;
     }
 
-    private static IEnumerable<string> Strings(JsonElement array) => array.EnumerateArray().Select(text => text.GetString()!);
+    private static IEnumerable<string> Strings(JsonElement array) =>
+        array.EnumerateArray().Select(text => text.GetString()!);
 }

@@ -35,12 +35,20 @@ public sealed class PositionTests
         await using var broker = new FaultBroker(directory.Path);
         await broker.StartAsync();
         await using LightQClient client = broker.Connect();
-        await client.Topics.CreateAsync(new TopicSpec(Topic) { Kind = TopicKind.Durable }, TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(
+            new TopicSpec(Topic) { Kind = TopicKind.Durable },
+            TestContext.Current.CancellationToken
+        );
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         long[] lowest = [long.MaxValue, long.MaxValue]; // Of each group, delivered since the last kill.
-        Task[] work = [PublishAsync(broker, stopping.Token), .. Groups.Select((_, i) => ConsumeAsync(broker, i, lowest, stopping.Token))];
+        Task[] work =
+        [
+            PublishAsync(broker, stopping.Token),
+            .. Groups.Select((_, i) => ConsumeAsync(broker, i, lowest, stopping.Token)),
+        ];
         Random random = run.RandomFor(0);
-        long most = 0, mostBack = 0;
+        long most = 0,
+            mostBack = 0;
         for (int kill = 0; kill < kills; kill++)
         {
             var seen = new List<(TimeSpan At, long[] Positions)>();
@@ -50,7 +58,17 @@ public sealed class PositionTests
             {
                 long[] now = await PositionsAsync(client);
                 if (seen.Count > 0)
-                    Assert.All(now.Zip(seen[^1].Positions), p => Assert.True(p.First >= p.Second, $"a position moved back from {p.Second} to {p.First}; seed {run.Seed}"));
+                {
+                    Assert.All(
+                        now.Zip(seen[^1].Positions),
+                        p =>
+                            Assert.True(
+                                p.First >= p.Second,
+                                $"a position moved back from {p.Second} to {p.First}; seed {run.Seed}"
+                            )
+                    );
+                }
+
                 seen.Add((watch.Elapsed, now));
                 await Task.Delay(20, TestContext.Current.CancellationToken);
             }
@@ -60,11 +78,18 @@ public sealed class PositionTests
             lowest.AsSpan().Fill(long.MaxValue);
             await broker.StartAsync();
             await Eventually.TrueAsync(
-                async () => (await PositionsAsync(client)).Zip(seen[^1].Positions).All(p => p.First > p.Second), Patience, () => $"the groups do not go on; seed {run.Seed}");
+                async () => (await PositionsAsync(client)).Zip(seen[^1].Positions).All(p => p.First > p.Second),
+                Patience,
+                () => $"the groups do not go on; seed {run.Seed}"
+            );
             long[] kept = seen.Last(s => s.At < killed - KeptWithin).Positions;
             for (int i = 0; i < lowest.Length; i++)
             {
-                Assert.True(lowest[i] >= kept[i], $"a kill took a position of {kept[i]}, {KeptWithin.TotalSeconds} s old, back to {lowest[i]}; seed {run.Seed}");
+                Assert.True(
+                    lowest[i] >= kept[i],
+                    $"a kill took a position of {kept[i]}, {KeptWithin.TotalSeconds} s old, back to {lowest[i]}; seed "
+                        + $"{run.Seed}"
+                );
                 mostBack = Math.Max(mostBack, seen[^1].Positions[i] - lowest[i]);
             }
             most = seen[^1].Positions.Max();
@@ -91,11 +116,23 @@ public sealed class PositionTests
         {
             await using var client = new LightQClient(server.ConnectionString);
             if (cycle == 0)
-                await client.Topics.CreateAsync(new TopicSpec(Topic) { Kind = TopicKind.Durable }, TestContext.Current.CancellationToken);
+            {
+                await client.Topics.CreateAsync(
+                    new TopicSpec(Topic) { Kind = TopicKind.Durable },
+                    TestContext.Current.CancellationToken
+                );
+            }
             else
+            {
                 Assert.Equal(expected, await PositionsAsync(client));
+            }
             int count = random.Next(1, 200);
-            await using (Producer producer = await client.CreateProducerAsync(Topic, cancellationToken: TestContext.Current.CancellationToken))
+            await using (
+                Producer producer = await client.CreateProducerAsync(
+                    Topic,
+                    cancellationToken: TestContext.Current.CancellationToken
+                )
+            )
             {
                 for (int i = 0; i < count; i++)
                     await producer.PublishAsync("x"u8, cancellationToken: TestContext.Current.CancellationToken);
@@ -103,9 +140,14 @@ public sealed class PositionTests
             end += count;
             for (int g = 0; g < Groups.Length; g++)
             {
-                await foreach (Message message in client.ConsumeAsync(Topic, Groups[g], TestContext.Current.CancellationToken))
+                await foreach (
+                    Message message in client.ConsumeAsync(Topic, Groups[g], TestContext.Current.CancellationToken)
+                )
                 {
-                    Assert.True(message.Offset >= expected[g], $"{message.Offset} came again, the position was {expected[g]}; seed {run.Seed}");
+                    Assert.True(
+                        message.Offset >= expected[g],
+                        $"{message.Offset} came again, the position was {expected[g]}; seed {run.Seed}"
+                    );
                     if (Groups[g].SettleMode == SettleMode.Explicit)
                         await message.CompleteAsync(TestContext.Current.CancellationToken);
                     if (message.Offset == end - 1)
@@ -113,18 +155,31 @@ public sealed class PositionTests
                 }
                 expected[g] = end;
             }
-            await Eventually.TrueAsync(async () => (await PositionsAsync(client)).SequenceEqual(expected), Patience, () => $"the groups do not reach {end}; seed {run.Seed}");
+            await Eventually.TrueAsync(
+                async () => (await PositionsAsync(client)).SequenceEqual(expected),
+                Patience,
+                () => $"the groups do not reach {end}; seed {run.Seed}"
+            );
             switch (random.Next(3))
             {
                 case 0:
-                    await client.Topics.TruncateAsync(Topic, random.NextInt64(end + 1), cancellationToken: TestContext.Current.CancellationToken);
+                    await client.Topics.TruncateAsync(
+                        Topic,
+                        random.NextInt64(end + 1),
+                        cancellationToken: TestContext.Current.CancellationToken
+                    );
                     run.Count("truncations");
                     break;
                 case 1:
                     int group = random.Next(Groups.Length);
                     long start = server.Broker.GetTopic(Topic).Partitions[0].Log.StartOffset;
                     long to = random.NextInt64(start, end + 1);
-                    await client.Groups.ResetAsync(Topic, Groups[group].Group!, StartPosition.Offset(to), cancellationToken: TestContext.Current.CancellationToken);
+                    await client.Groups.ResetAsync(
+                        Topic,
+                        Groups[group].Group!,
+                        StartPosition.Offset(to),
+                        cancellationToken: TestContext.Current.CancellationToken
+                    );
                     expected[group] = to;
                     run.Count("resets");
                     break;
@@ -144,7 +199,13 @@ public sealed class PositionTests
         for (int i = 0; i < Groups.Length; i++)
         {
             if (known.Any(g => g.Group == Groups[i].Group))
-                positions[i] = (await client.Groups.GetAsync(Topic, Groups[i].Group!, TestContext.Current.CancellationToken)).Partitions[0].CommittedOffset;
+            {
+                positions[i] = (
+                    await client.Groups.GetAsync(Topic, Groups[i].Group!, TestContext.Current.CancellationToken)
+                )
+                    .Partitions[0]
+                    .CommittedOffset;
+            }
         }
         return positions;
     }
@@ -152,7 +213,11 @@ public sealed class PositionTests
     private static async Task PublishAsync(FaultBroker broker, CancellationToken until)
     {
         await using LightQClient client = broker.Connect();
-        await using Producer producer = await client.CreateProducerAsync(Topic, new ProducerOptions { Name = "shop" }, CancellationToken.None);
+        await using Producer producer = await client.CreateProducerAsync(
+            Topic,
+            new ProducerOptions { Name = "shop" },
+            CancellationToken.None
+        );
         while (!until.IsCancellationRequested)
         {
             await producer.PublishAsync("x"u8, cancellationToken: CancellationToken.None);
@@ -173,8 +238,6 @@ public sealed class PositionTests
                     message.QueueCompletion();
             }
         }
-        catch (OperationCanceledException) when (until.IsCancellationRequested)
-        {
-        }
+        catch (OperationCanceledException) when (until.IsCancellationRequested) { }
     }
 }

@@ -20,10 +20,23 @@ public sealed class PowerCutTests
         LoopFileSystem[] disks = [.. Kinds.Select(kind => LoopFileSystem.Create(kind, Megabytes))];
         try
         {
-            var run = new FaultRun("D2", "power cut on ext4 and xfs under load, rolls, creations, deletions and checkpoints");
-            var cycles = new CrashCycles(run, "D2", (variant, _) => new FaultLoad(variant, Durability.Fsync, mayFail: true), FaultLoad.Control);
+            var run = new FaultRun(
+                "D2",
+                "power cut on ext4 and xfs under load, rolls, creations, deletions and checkpoints"
+            );
+            var cycles = new CrashCycles(
+                run,
+                "D2",
+                (variant, _) => new FaultLoad(variant, Durability.Fsync, mayFail: true),
+                FaultLoad.Control
+            );
             int each = FaultRun.Times(c: 20, n: 1_000) / Kinds.Length;
-            await Task.WhenAll(disks.Select((disk, lane) => cycles.RunAsync(lane, each, disk.Path, (broker, random) => CutAsync(disk, broker, random))));
+            await Task.WhenAll(
+                disks.Select(
+                    (disk, lane) =>
+                        cycles.RunAsync(lane, each, disk.Path, (broker, random) => CutAsync(disk, broker, random))
+                )
+            );
             cycles.Conclude();
         }
         finally
@@ -36,7 +49,8 @@ public sealed class PowerCutTests
     private static async Task CutAsync(LoopFileSystem disk, FaultBroker broker, Random random)
     {
         disk.Cut(flushLog: random.Next(2) == 0);
-        await Task.Delay(random.Next(30), TestContext.Current.CancellationToken); // Time for an ack that it must not give now.
+        // Time for an ack that it must not give now.
+        await Task.Delay(random.Next(30), TestContext.Current.CancellationToken);
         await broker.KillAsync();
         disk.Remount();
     }

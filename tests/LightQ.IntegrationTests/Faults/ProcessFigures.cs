@@ -5,7 +5,9 @@ namespace LightQ.IntegrationTests.Faults;
 /// <summary>What Linux says of a process.</summary>
 internal static class ProcessFigures
 {
-    private const int TicksPerSecond = 100, UserTicks = 11, SystemTicks = 12;
+    private const int TicksPerSecond = 100,
+        UserTicks = 11,
+        SystemTicks = 12;
 
     /// <summary>Open descriptors.</summary>
     public static int Descriptors(int process) => Directory.GetFileSystemEntries($"/proc/{Text(process)}/fd").Length;
@@ -21,14 +23,18 @@ internal static class ProcessFigures
     {
         string stat = File.ReadAllText($"/proc/{Text(process)}/stat");
         string[] behindName = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
-        long ticks = long.Parse(behindName[UserTicks], CultureInfo.InvariantCulture) + long.Parse(behindName[SystemTicks], CultureInfo.InvariantCulture);
+        long ticks =
+            long.Parse(behindName[UserTicks], CultureInfo.InvariantCulture)
+            + long.Parse(behindName[SystemTicks], CultureInfo.InvariantCulture);
         return TimeSpan.FromSeconds((double)ticks / TicksPerSecond);
     }
 
     private static int MiB(int process, string name)
     {
-        string line = File.ReadLines($"/proc/{Text(process)}/status").First(l => l.StartsWith(name, StringComparison.Ordinal));
-        return int.Parse(line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[^2], CultureInfo.InvariantCulture) / 1024;
+        string line = File.ReadLines($"/proc/{Text(process)}/status")
+            .First(l => l.StartsWith(name, StringComparison.Ordinal));
+        return int.Parse(line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[^2], CultureInfo.InvariantCulture)
+            / 1024;
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);

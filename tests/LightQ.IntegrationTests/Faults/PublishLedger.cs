@@ -5,7 +5,9 @@ using LightQ.Protocol.Checksums;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>The oracle of a topic: every message that was sent, kept outside the broker, and what must be found of it.</summary>
+/// <summary>
+/// The oracle of a topic: every message that was sent, kept outside the broker, and what must be found of it.
+/// </summary>
 internal sealed class PublishLedger
 {
     private const int HeaderBytes = 12;
@@ -32,7 +34,8 @@ internal sealed class PublishLedger
     public void Report(string violation) => _violations.Enqueue(violation);
 
     /// <summary>Makes a producer's next message, mostly short and now and then longer, and enters it.</summary>
-    public (SentMessage Message, byte[] Body) Create(int producer, Random random) => Create(producer, random, random.Next(20) == 0 ? 6_000 : 1_000);
+    public (SentMessage Message, byte[] Body) Create(int producer, Random random) =>
+        Create(producer, random, random.Next(20) == 0 ? 6_000 : 1_000);
 
     /// <summary>Makes a producer's next message of at most so many random bytes and enters it.</summary>
     public (SentMessage Message, byte[] Body) Create(int producer, Random random, int mostBytes)
@@ -61,13 +64,19 @@ internal sealed class PublishLedger
         long sequence = BinaryPrimitives.ReadInt64LittleEndian(body[4..]);
         lock (_lock)
         {
-            bool known = _sent.TryGetValue(producer, out List<SentMessage>? messages) && sequence >= 0 && sequence < messages.Count;
+            bool known =
+                _sent.TryGetValue(producer, out List<SentMessage>? messages)
+                && sequence >= 0
+                && sequence < messages.Count;
             SentMessage? message = known ? messages![(int)sequence] : null;
             return message?.Crc == Crc32C.Compute(body) ? message : null;
         }
     }
 
-    /// <summary>Judges every message that was not found so far. Call it when no publish is under way and everything stored was read.</summary>
+    /// <summary>
+    /// Judges every message that was not found so far. Call it when no publish is under way and everything stored was
+    /// read.
+    /// </summary>
     /// <param name="survives">The ack level that survives the fault.</param>
     /// <param name="startOffsets">By partition: what is before, retention may have taken.</param>
     /// <returns>How many acknowledged messages went, as their ack allows.</returns>

@@ -25,14 +25,28 @@ public sealed class ReadOnlyDiskTests
         await using (LightQClient client = broker.Connect())
         {
             await client.Topics.CreateAsync(topic.Spec, TestContext.Current.CancellationToken);
-            await client.Topics.CreateAsync(new TopicSpec("transient") { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
+            await client.Topics.CreateAsync(
+                new TopicSpec("transient") { Kind = TopicKind.Transient },
+                TestContext.Current.CancellationToken
+            );
             acknowledged = await PublishAcrossAsync(disk, client, topic.Ledger, run.RandomFor(0));
 
             // What is there can be read, and what needs no disk works.
             await topic.VerifyAsync(client, Durability.Fsync, mayHaveFailed: true);
-            await using Producer transient = await client.CreateProducerAsync("transient", cancellationToken: TestContext.Current.CancellationToken);
-            await transient.PublishAsync("still here"u8.ToArray(), cancellationToken: TestContext.Current.CancellationToken).AsTask().WaitAsync(Patience, TestContext.Current.CancellationToken);
-            LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("u") { Kind = TopicKind.Durable }, TestContext.Current.CancellationToken));
+            await using Producer transient = await client.CreateProducerAsync(
+                "transient",
+                cancellationToken: TestContext.Current.CancellationToken
+            );
+            await transient
+                .PublishAsync("still here"u8.ToArray(), cancellationToken: TestContext.Current.CancellationToken)
+                .AsTask()
+                .WaitAsync(Patience, TestContext.Current.CancellationToken);
+            LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+                client.Topics.CreateAsync(
+                    new TopicSpec("u") { Kind = TopicKind.Durable },
+                    TestContext.Current.CancellationToken
+                )
+            );
             run.Figure("code of a refused creation", (long)refused.Code);
             Assert.NotEmpty((await client.Topics.GetAsync("t", TestContext.Current.CancellationToken)).Failure);
         }
@@ -46,13 +60,26 @@ public sealed class ReadOnlyDiskTests
         run.Count("read back", topic.Verified);
         run.Count("violations", topic.Ledger.Violations.Count);
         run.Report();
-        Assert.True(topic.Ledger.Violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}");
+        Assert.True(
+            topic.Ledger.Violations.Count == 0,
+            $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}"
+        );
     }
 
-    /// <summary>Publishes one by one, lets the disk fail in the middle of it, and ends with the error that this brings.</summary>
-    private static async Task<int> PublishAcrossAsync(LoopFileSystem disk, LightQClient client, PublishLedger ledger, Random random)
+    /// <summary>
+    /// Publishes one by one, lets the disk fail in the middle of it, and ends with the error that this brings.
+    /// </summary>
+    private static async Task<int> PublishAcrossAsync(
+        LoopFileSystem disk,
+        LightQClient client,
+        PublishLedger ledger,
+        Random random
+    )
     {
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         int failsBehind = random.Next(100, 1_000);
         for (int acknowledged = 0; ; acknowledged++)
         {
@@ -62,7 +89,10 @@ public sealed class ReadOnlyDiskTests
             (SentMessage message, byte[] body) = ledger.Create(0, random);
             try
             {
-                PublishAck ack = await producer.PublishAsync(body, cancellationToken: TestContext.Current.CancellationToken).AsTask().WaitAsync(Patience);
+                PublishAck ack = await producer
+                    .PublishAsync(body, cancellationToken: TestContext.Current.CancellationToken)
+                    .AsTask()
+                    .WaitAsync(Patience);
                 message.Acknowledge(ack.Offset, ack.Durability);
             }
             catch (LightQException e)

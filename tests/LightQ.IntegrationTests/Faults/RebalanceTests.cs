@@ -11,10 +11,17 @@ namespace LightQ.IntegrationTests.Faults;
 [Trait("Tier", "C")]
 public sealed class RebalanceTests
 {
-    private const int Partitions = 8, MembersAtOnce = 4, Keys = 64;
+    private const int Partitions = 8,
+        MembersAtOnce = 4,
+        Keys = 64;
     private const string Topic = "clicks";
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(4);
-    private static readonly ConsumeOptions Membership = new() { Group = "counters", SettleMode = SettleMode.Explicit, MaxInFlight = 32 };
+    private static readonly ConsumeOptions Membership = new()
+    {
+        Group = "counters",
+        SettleMode = SettleMode.Explicit,
+        MaxInFlight = 32,
+    };
 
     [Fact]
     public async Task Nothing_is_lost_order_by_key_is_kept_and_no_partition_has_two_members()
@@ -24,18 +31,33 @@ public sealed class RebalanceTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await client.Topics.CreateAsync(
-            new TopicSpec(Topic) { Kind = TopicKind.Durable, Partitions = Partitions, LockDuration = TimeSpan.FromMinutes(30) }, TestContext.Current.CancellationToken);
+            new TopicSpec(Topic)
+            {
+                Kind = TopicKind.Durable,
+                Partitions = Partitions,
+                LockDuration = TimeSpan.FromMinutes(30),
+            },
+            TestContext.Current.CancellationToken
+        );
         using var publishing = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         Task<long[]> published = PublishAsync(client, publishing.Token);
         var account = new Account();
 
-        await Task.WhenAll(Enumerable.Range(0, MembersAtOnce).Select(slot => JoinAndLeaveAsync(server, run.RandomFor(slot), joins / MembersAtOnce, account)))
+        await Task.WhenAll(
+                Enumerable
+                    .Range(0, MembersAtOnce)
+                    .Select(slot => JoinAndLeaveAsync(server, run.RandomFor(slot), joins / MembersAtOnce, account))
+            )
             .WaitAsync(Patience, TestContext.Current.CancellationToken);
         await publishing.CancelAsync();
         long[] counts = await published;
         using var drained = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         Task last = ConsumeAsync(client, account, int.MaxValue, drained.Token);
-        await Eventually.TrueAsync(() => account.Processed >= counts.Sum(), Patience, () => $"{account.Processed} of {counts.Sum()} processed; seed {run.Seed}");
+        await Eventually.TrueAsync(
+            () => account.Processed >= counts.Sum(),
+            Patience,
+            () => $"{account.Processed} of {counts.Sum()} processed; seed {run.Seed}"
+        );
         await drained.CancelAsync();
         await last;
 
@@ -46,7 +68,10 @@ public sealed class RebalanceTests
         run.Figure("out of order", account.OutOfOrder);
         run.Figure("at two members", account.Shared);
         run.Report();
-        Assert.True(account.OutOfOrder == 0, $"{account.OutOfOrder} messages overtook others of their key; seed {run.Seed}");
+        Assert.True(
+            account.OutOfOrder == 0,
+            $"{account.OutOfOrder} messages overtook others of their key; seed {run.Seed}"
+        );
         Assert.True(account.Shared == 0, $"{account.Shared} times a partition was in two hands; seed {run.Seed}");
         Assert.Equal(counts, account.NextByKey);
     }
@@ -91,14 +116,15 @@ public sealed class RebalanceTests
                     return;
             }
         }
-        catch (OperationCanceledException) when (until.IsCancellationRequested)
-        {
-        }
+        catch (OperationCanceledException) when (until.IsCancellationRequested) { }
     }
 
     private static async Task<long[]> PublishAsync(LightQClient client, CancellationToken until)
     {
-        await using Producer producer = await client.CreateProducerAsync(Topic, cancellationToken: CancellationToken.None);
+        await using Producer producer = await client.CreateProducerAsync(
+            Topic,
+            cancellationToken: CancellationToken.None
+        );
         long[] counts = new long[Keys];
         byte[] body = new byte[12];
         for (int i = 0; !until.IsCancellationRequested; i++)

@@ -11,7 +11,8 @@ namespace LightQ.IntegrationTests.Faults;
 /// </summary>
 internal sealed class RetainedTopic : IAsyncDisposable
 {
-    public const int MessageBytes = 1024, SegmentBytes = 4 * (MessageBytes + ProtocolLimits.BatchOverheadBytes);
+    public const int MessageBytes = 1024,
+        SegmentBytes = 4 * (MessageBytes + ProtocolLimits.BatchOverheadBytes);
     private readonly TemporaryDirectory _directory = new();
 
     private RetainedTopic()
@@ -34,7 +35,13 @@ internal sealed class RetainedTopic : IAsyncDisposable
         await topic.Broker.StartAsync();
         TopicSpec spec = retain(new TopicSpec("t") { Kind = TopicKind.Durable });
         await topic.Client.Topics.CreateAsync(
-            spec with { MaxMessageBytes = MessageBytes, SegmentBytes = SegmentBytes }, Cancelled);
+            spec with
+            {
+                MaxMessageBytes = MessageBytes,
+                SegmentBytes = SegmentBytes,
+            },
+            Cancelled
+        );
         return topic;
     }
 

@@ -44,6 +44,8 @@ internal sealed class SentMessage(int producer, long sequence, uint crc)
         return (before < 0 || before == place) && (AcknowledgedAt < 0 || AcknowledgedAt == place);
     }
 
-    public override string ToString() => $"message {Sequence} of producer {Producer} "
-        + $"(acknowledged {Acknowledged} at {LogPlace.Describe(AcknowledgedAt)}, seen at {LogPlace.Describe(_place)}, verified at {LogPlace.Describe(FoundAt)})";
+    public override string ToString() =>
+        $"message {Sequence} of producer {Producer} "
+        + $"(acknowledged {Acknowledged} at {LogPlace.Describe(AcknowledgedAt)}, seen at {LogPlace.Describe(_place)}, "
+        + $"verified at {LogPlace.Describe(FoundAt)})";
 }

@@ -28,10 +28,15 @@ public sealed class SettledKillTests
         ConcurrentDictionary<int, byte>[] seen = [new(), new()];
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
         Task[] consumers = [.. Groups.Select((group, i) => ConsumeAsync(client, group, seen[i], stopping.Token))];
-        await Eventually.TrueAsync(async () => (await client.Groups.ListAsync("t", Cancelled)).Count == Groups.Length, Patience, () => "The groups do not begin.");
+        await Eventually.TrueAsync(
+            async () => (await client.Groups.ListAsync("t", Cancelled)).Count == Groups.Length,
+            Patience,
+            () => "The groups do not begin."
+        );
         using var filling = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
         Task<int> fill = FillAsync(client, filling.Token);
-        long start = 0, lastStart = 0;
+        long start = 0,
+            lastStart = 0;
         int kills = FaultRun.Times(c: 5, n: 200);
         for (int kill = 0; kill < kills; kill++)
         {
@@ -39,7 +44,8 @@ public sealed class SettledKillTests
             await Eventually.TrueAsync(
                 async () => (start = (await topic.StatsAsync()).StartOffset) > lastStart,
                 Patience,
-                () => $"Nothing is removed behind {lastStart}; seed {run.Seed}");
+                () => $"Nothing is removed behind {lastStart}; seed {run.Seed}"
+            );
             lastStart = start;
             await Task.Delay(random.Next(0, 600), Cancelled); // When it is killed is what the test is about.
             await topic.Broker.KillAsync();
@@ -49,13 +55,23 @@ public sealed class SettledKillTests
             {
                 long committed = (await client.Groups.GetAsync("t", group, Cancelled)).Partitions[0].CommittedOffset;
                 // Consumers are back by now, so it may only have moved on.
-                Assert.True(committed >= start, $"{group} is at {committed}, the log begins at {start}; seed {run.Seed}");
+                Assert.True(
+                    committed >= start,
+                    $"{group} is at {committed}, the log begins at {start}; seed {run.Seed}"
+                );
             }
         }
         await filling.CancelAsync();
         int published = await fill;
         foreach (ConcurrentDictionary<int, byte> messages in seen)
-            await Eventually.TrueAsync(() => messages.Count == published, Patience, () => $"{messages.Count} of {published} messages came; seed {run.Seed}");
+        {
+            await Eventually.TrueAsync(
+                () => messages.Count == published,
+                Patience,
+                () => $"{messages.Count} of {published} messages came; seed {run.Seed}"
+            );
+        }
+
         await stopping.CancelAsync();
         await Task.WhenAll(consumers); // None was told of a gap.
         run.Figure("kills", kills);
@@ -67,11 +83,19 @@ public sealed class SettledKillTests
     /// <returns>How many were published, numbered from 0.</returns>
     private static async Task<int> FillAsync(LightQClient client, CancellationToken until)
     {
-        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { Name = "shop" }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            new ProducerOptions { Name = "shop" },
+            Cancelled
+        );
         int next = 0;
         while (!until.IsCancellationRequested)
         {
-            await Task.WhenAll(Enumerable.Range(next, AtOnce).Select(number => producer.PublishAsync(Body(number), cancellationToken: Cancelled).AsTask()));
+            await Task.WhenAll(
+                Enumerable
+                    .Range(next, AtOnce)
+                    .Select(number => producer.PublishAsync(Body(number), cancellationToken: Cancelled).AsTask())
+            );
             next += AtOnce;
         }
         return next;
@@ -84,9 +108,19 @@ public sealed class SettledKillTests
         return body;
     }
 
-    private static async Task ConsumeAsync(LightQClient client, string group, ConcurrentDictionary<int, byte> seen, CancellationToken until)
+    private static async Task ConsumeAsync(
+        LightQClient client,
+        string group,
+        ConcurrentDictionary<int, byte> seen,
+        CancellationToken until
+    )
     {
-        var options = new ConsumeOptions { Group = group, SettleMode = SettleMode.Explicit, GapAction = GapAction.Throw };
+        var options = new ConsumeOptions
+        {
+            Group = group,
+            SettleMode = SettleMode.Explicit,
+            GapAction = GapAction.Throw,
+        };
         try
         {
             await foreach (Message message in client.ConsumeAsync("t", options, until))
@@ -95,8 +129,6 @@ public sealed class SettledKillTests
                 message.QueueCompletion();
             }
         }
-        catch (OperationCanceledException) when (until.IsCancellationRequested)
-        {
-        }
+        catch (OperationCanceledException) when (until.IsCancellationRequested) { }
     }
 }

@@ -10,7 +10,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>N4: one subscriber of ten stops. What its policy promises holds, and the nine others do not notice.</summary>
+/// <summary>
+/// N4: one subscriber of ten stops. What its policy promises holds, and the nine others do not notice.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "N4")]
 [Trait("Tier", "C")]
@@ -20,32 +22,73 @@ public sealed class SlowConsumerTests
     private const int BodyBytes = 1000;
     private const int RingBytes = 1 << 20;
 
-    /// <summary>What the process may grow by while one subscriber lags: the memory for backlogs, and what clients and sockets of the test hold (30 MB). A broker that kept all for the slow one would need 20 MB more at tier C.</summary>
+    /// <summary>
+    /// What the process may grow by while one subscriber lags: the memory for backlogs, and what clients and sockets of
+    /// the test hold (30 MB). A broker that kept all for the slow one would need 20 MB more at tier C.
+    /// </summary>
     private const long GrowthLimit = (64L + 32L) << 20;
 
     private static readonly TimeSpan SlowTimeout = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
 
-    public static MatrixTheoryData<SlowPolicy, StallKind> Cases { get; } = new(
-        [SlowPolicy.Block, SlowPolicy.DropOldest, SlowPolicy.DropNewest, SlowPolicy.Disconnect, SlowPolicy.SpillToDisk],
-        FaultRun.Tier.Length == 0 ? [StallKind.Granting] : [StallKind.Granting, StallKind.Reading]); // The other fills a socket first.
+    public static MatrixTheoryData<SlowPolicy, StallKind> Cases { get; } =
+        new(
+            [
+                SlowPolicy.Block,
+                SlowPolicy.DropOldest,
+                SlowPolicy.DropNewest,
+                SlowPolicy.Disconnect,
+                SlowPolicy.SpillToDisk,
+            ],
+            FaultRun.Tier.Length == 0 ? [StallKind.Granting] : [StallKind.Granting, StallKind.Reading]
+        ); // The other fills a socket first.
 
     [Theory]
     [MemberData(nameof(Cases))]
-    public async Task Every_offset_is_delivered_or_in_one_gap_and_the_others_get_everything(SlowPolicy policy, StallKind stops)
+    public async Task Every_offset_is_delivered_or_in_one_gap_and_the_others_get_everything(
+        SlowPolicy policy,
+        StallKind stops
+    )
     {
-        var run = new FaultRun($"N4.{policy}.{stops}", $"one subscriber of ten, {policy}, stops {stops.ToString().ToLowerInvariant()}");
+        var run = new FaultRun(
+            $"N4.{policy}.{stops}",
+            $"one subscriber of ten, {policy}, stops {stops.ToString().ToLowerInvariant()}"
+        );
         int messages = FaultRun.Times(plain: 8_000, c: 100_000, n: 800_000);
-        await using TestServer server = await TestServer.StartAsync(o => o with { DataPlane = o.DataPlane with { Heartbeat = TimeSpan.FromMinutes(5), StalledReaderTimeout = TimeSpan.FromHours(1) } });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                DataPlane = o.DataPlane with
+                {
+                    Heartbeat = TimeSpan.FromMinutes(5),
+                    StalledReaderTimeout = TimeSpan.FromHours(1),
+                },
+            }
+        );
         var settings = new TopicSettings { MaxMessageBytes = 16 * 1024, RingBytes = RingBytes };
-        Partition partition = (await Task.Run(() => server.Broker.CreateTopic("t", settings), TestContext.Current.CancellationToken)).Partitions[0];
+        Partition partition = (
+            await Task.Run(() => server.Broker.CreateTopic("t", settings), TestContext.Current.CancellationToken)
+        ).Partitions[0];
         await using RawClient stalled = await RawClient.ConnectAsync(server.DataPort);
-        await stalled.SubscribeAsync("t", 1, stops == StallKind.Reading ? uint.MaxValue : 64 * 1024, slow: policy, slowTimeout: (uint)SlowTimeout.TotalMilliseconds);
+        await stalled.SubscribeAsync(
+            "t",
+            1,
+            stops == StallKind.Reading ? uint.MaxValue : 64 * 1024,
+            slow: policy,
+            slowTimeout: (uint)SlowTimeout.TotalMilliseconds
+        );
         Subscription slow = partition.Subscriptions[0];
         await using var watch = new Watch(server.Broker, slow);
-        LightQClient[] clients = [.. Enumerable.Range(0, Others).Select(_ => new LightQClient(server.ConnectionString))];
+        LightQClient[] clients =
+        [
+            .. Enumerable.Range(0, Others).Select(_ => new LightQClient(server.ConnectionString)),
+        ];
         Task<long>[] consuming = [.. clients.Select(c => ConsumeAsync(c, messages))];
-        await Eventually.TrueAsync(() => partition.Subscriptions.Length == Others + 1, Patience, () => "not all subscribed");
+        await Eventually.TrueAsync(
+            () => partition.Subscriptions.Length == Others + 1,
+            Patience,
+            () => "not all subscribed"
+        );
 
         var took = Stopwatch.StartNew();
         await PublishAsync(clients[0], messages);
@@ -70,14 +113,24 @@ public sealed class SlowConsumerTests
         Assert.All(seen, count => Assert.Equal(messages, count));
         Assert.Equal(messages, partition.Log.EndOffset);
         Assert.True(watch.Growth < GrowthLimit, $"the heap grew by {watch.Growth} bytes");
-        Assert.True(watch.Memory <= new LightQ.Broker.BrokerOptions().BacklogMemoryBytes, $"{watch.Memory} bytes for backlogs");
-        await Eventually.TrueAsync(() => server.Broker.BacklogMemoryBytes == 0, Patience, () => $"{server.Broker.BacklogMemoryBytes} bytes of a backlog stay in memory");
+        Assert.True(
+            watch.Memory <= new LightQ.Broker.BrokerOptions().BacklogMemoryBytes,
+            $"{watch.Memory} bytes for backlogs"
+        );
+        await Eventually.TrueAsync(
+            () => server.Broker.BacklogMemoryBytes == 0,
+            Patience,
+            () => $"{server.Broker.BacklogMemoryBytes} bytes of a backlog stay in memory"
+        );
         Assert.Equal((account.Lost, account.Gaps), (slow.Drops, partition.Counters.Gaps));
         AssertPromise(policy, account, messages, watch);
         await Eventually.TrueAsync(
-            () => !Directory.Exists(Path.Combine(server.Directory, "spill")) || Directory.GetFiles(Path.Combine(server.Directory, "spill")).Length == 0,
+            () =>
+                !Directory.Exists(Path.Combine(server.Directory, "spill"))
+                || Directory.GetFiles(Path.Combine(server.Directory, "spill")).Length == 0,
             Patience,
-            () => "a file of a spill stays");
+            () => "a file of a spill stays"
+        );
     }
 
     private static void AssertPromise(SlowPolicy policy, Account account, int messages, Watch watch)
@@ -103,8 +156,16 @@ public sealed class SlowConsumerTests
             Assert.Equal(1, account.Gaps);
     }
 
-    /// <summary>Reads again, up to the last message or the end of the subscription, and sees that nothing is missing or comes twice.</summary>
-    private static async Task<Account> ResumeAsync(RawClient client, Subscription subscription, int messages, bool grants)
+    /// <summary>
+    /// Reads again, up to the last message or the end of the subscription, and sees that nothing is missing or comes
+    /// twice.
+    /// </summary>
+    private static async Task<Account> ResumeAsync(
+        RawClient client,
+        Subscription subscription,
+        int messages,
+        bool grants
+    )
     {
         if (grants)
             await client.SendAsync(new CreditFrame(uint.MaxValue), 1);
@@ -141,7 +202,10 @@ public sealed class SlowConsumerTests
 
     private static async Task PublishAsync(LightQClient client, int messages)
     {
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         byte[] body = new byte[BodyBytes];
         for (int i = 0; i < messages; i++)
         {
@@ -155,7 +219,11 @@ public sealed class SlowConsumerTests
     private static async Task<long> ConsumeAsync(LightQClient client, int messages)
     {
         long next = 0;
-        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, GapAction = GapAction.Throw }).WithCancellation(TestContext.Current.CancellationToken))
+        await foreach (
+            Message message in client
+                .ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, GapAction = GapAction.Throw })
+                .WithCancellation(TestContext.Current.CancellationToken)
+        )
         {
             Assert.Equal(next, message.Offset);
             Assert.Equal(next, BitConverter.ToInt32(message.Body.Span));
@@ -212,7 +280,10 @@ public sealed class SlowConsumerTests
     {
         private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(5);
 
-        /// <summary>How often everything that is no longer used is collected to see what is: often enough to meet the lag, seldom enough to leave the processor to it.</summary>
+        /// <summary>
+        /// How often everything that is no longer used is collected to see what is: often enough to meet the lag,
+        /// seldom enough to leave the processor to it.
+        /// </summary>
         private static readonly TimeSpan HeapInterval = TimeSpan.FromMilliseconds(250);
         private readonly CancellationTokenSource _stop = new();
         private readonly long _heapBefore = GC.GetTotalMemory(forceFullCollection: true);
@@ -224,7 +295,10 @@ public sealed class SlowConsumerTests
 
         public long Memory { get; private set; }
 
-        /// <summary>The most that was in use in the heap beyond what was before: neither garbage nor the holes that earlier tests left, which the collector's own figures count.</summary>
+        /// <summary>
+        /// The most that was in use in the heap beyond what was before: neither garbage nor the holes that earlier
+        /// tests left, which the collector's own figures count.
+        /// </summary>
         public long Growth { get; private set; }
 
         public async ValueTask DisposeAsync()
@@ -253,6 +327,7 @@ public sealed class SlowConsumerTests
             }
         }
 
-        private void LookAtHeap() => Growth = Math.Max(Growth, GC.GetTotalMemory(forceFullCollection: true) - _heapBefore);
+        private void LookAtHeap() =>
+            Growth = Math.Max(Growth, GC.GetTotalMemory(forceFullCollection: true) - _heapBefore);
     }
 }

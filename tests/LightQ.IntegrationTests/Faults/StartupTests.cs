@@ -24,7 +24,19 @@ public sealed class StartupTests
         string topics = FaultRun.Times(c: 100, n: 1_000).ToString(CultureInfo.InvariantCulture);
         string backlog = FaultRun.Tier is "N" ? "10GiB" : "1GiB";
         string pairs = FaultRun.Times(c: 2, n: 5).ToString(CultureInfo.InvariantCulture);
-        ToolResult result = await LightQTool.RunAsync(null, "bench", "startup", "--topics", topics, "--backlog", backlog, "--pairs", pairs, "--output", "json");
+        ToolResult result = await LightQTool.RunAsync(
+            null,
+            "bench",
+            "startup",
+            "--topics",
+            topics,
+            "--backlog",
+            backlog,
+            "--pairs",
+            pairs,
+            "--output",
+            "json"
+        );
         Assert.True(result.ExitCode is 0 or 1, result.Errors);
 
         JsonElement figures = JsonDocument.Parse(result.Text).RootElement.GetProperty("results")[0];
@@ -39,6 +51,9 @@ public sealed class StartupTests
 
         Assert.Equal(0, run["lost"]);
         long target = FaultRun.Tier == "N" ? 2_000 : 1_000;
-        Assert.True(run["ready ms"] <= Tolerance * target, $"ready after {run["ready ms"]} ms; the target is {target}.");
+        Assert.True(
+            run["ready ms"] <= Tolerance * target,
+            $"ready after {run["ready ms"]} ms; the target is {target}."
+        );
     }
 }

@@ -3,11 +3,20 @@ using LightQ.Client.Administration;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>Changes of a catalog while its disk has trouble, what was answered to each, and whether what is found agrees with that.</summary>
+/// <summary>
+/// Changes of a catalog while its disk has trouble, what was answered to each, and whether what is found agrees with
+/// that.
+/// </summary>
 internal sealed class StateChange(LightQClient client, string name, string directory, List<string> violations)
 {
-    private readonly string _user = $"{name}-user", _newUser = $"{name}-new", _topic = $"{name}-gone", _newTopic = $"{name}-made";
-    private Answer _revoked, _userMade, _topicMade, _topicDeleted;
+    private readonly string _user = $"{name}-user",
+        _newUser = $"{name}-new",
+        _topic = $"{name}-gone",
+        _newTopic = $"{name}-made";
+    private Answer _revoked,
+        _userMade,
+        _topicMade,
+        _topicDeleted;
 
     private enum Answer
     {
@@ -39,7 +48,9 @@ internal sealed class StateChange(LightQClient client, string name, string direc
     {
         _revoked = await TryAsync(() => client.Users.RevokeAsync(_user, UserRight.Publish, "orders"));
         _userMade = await TryAsync(() => client.Users.CreateAsync(_newUser, password: null));
-        _topicMade = await TryAsync(() => client.Topics.CreateAsync(new TopicSpec(_newTopic) { Kind = TopicKind.Durable }));
+        _topicMade = await TryAsync(() =>
+            client.Topics.CreateAsync(new TopicSpec(_newTopic) { Kind = TopicKind.Durable })
+        );
         _topicDeleted = await TryAsync(() => client.Topics.DeleteAsync(_topic));
     }
 
@@ -50,7 +61,10 @@ internal sealed class StateChange(LightQClient client, string name, string direc
         bool isRight = wave switch
         {
             { HitsState: false } => answers.All(a => a == Answer.Done),
-            { IsForGood: true } => _revoked == Answer.Counts && _topicDeleted == Answer.Counts && _userMade is Answer.MayReturn or Answer.Refused && _topicMade is Answer.MayReturn or Answer.Refused,
+            { IsForGood: true } => _revoked == Answer.Counts
+                && _topicDeleted == Answer.Counts
+                && _userMade is Answer.MayReturn or Answer.Refused
+                && _topicMade is Answer.MayReturn or Answer.Refused,
             _ => _revoked is Answer.Done or Answer.Counts && _topicDeleted is Answer.Done or Answer.Counts,
         };
         if (!isRight)
@@ -70,8 +84,17 @@ internal sealed class StateChange(LightQClient client, string name, string direc
         Check("the topic that was deleted", topics.ContainsKey(_topic), isTaken: true, _topicDeleted, isExact);
         Check("the user that was made", users.Contains(_newUser), isTaken: false, _userMade, isExact);
         Check("the topic that was made", topics.ContainsKey(_newTopic), isTaken: false, _topicMade, isExact);
-        if (topics.TryGetValue(_topic, out TopicInfo? returned) && (returned.Failure.Length != 0 || returned.EndOffsets[0] != 1))
-            violations.Add($"{name}: the topic that came back says '{returned.Failure}' and ends at {string.Join(' ', returned.EndOffsets)}");
+        if (
+            topics.TryGetValue(_topic, out TopicInfo? returned)
+            && (returned.Failure.Length != 0 || returned.EndOffsets[0] != 1)
+        )
+        {
+            violations.Add(
+                $"{name}: the topic that came back says '{returned.Failure}' and ends at "
+                    + $"{string.Join(' ', returned.EndOffsets)}"
+            );
+        }
+
         if (topics.TryGetValue(_newTopic, out TopicInfo? made) && made.Failure.Length != 0)
             violations.Add($"{name}: the new topic says '{made.Failure}'");
     }
@@ -99,8 +122,14 @@ internal sealed class StateChange(LightQClient client, string name, string direc
         }
         catch (LightQException e)
         {
-            if (e.Code is not (ErrorCode.Internal or ErrorCode.DiskFull) || e.Message.Contains(directory, StringComparison.Ordinal))
+            if (
+                e.Code is not (ErrorCode.Internal or ErrorCode.DiskFull)
+                || e.Message.Contains(directory, StringComparison.Ordinal)
+            )
+            {
                 violations.Add($"{name}: {e.Code}: {e.Message}");
+            }
+
             return e.Message.Contains("counts from now on", StringComparison.Ordinal) ? Answer.Counts
                 : e.Message.Contains("A restart may find it", StringComparison.Ordinal) ? Answer.MayReturn
                 : Answer.Refused;

@@ -37,36 +37,97 @@ public sealed class StateErrorTests
         await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
 
         using Fault fault = Refuse("/catalog");
-        await RefusedAsync(server, counts: true, () => admin.Users.RevokeAsync("alice", UserRight.Publish, "orders", Cancelled));
-        await Eventually.TrueAsync(async () => await PublishCodeAsync(producer) == ErrorCode.PermissionDenied, Patience, () => "alice goes on publishing");
+        await RefusedAsync(
+            server,
+            counts: true,
+            () => admin.Users.RevokeAsync("alice", UserRight.Publish, "orders", Cancelled)
+        );
+        await Eventually.TrueAsync(
+            async () => await PublishCodeAsync(producer) == ErrorCode.PermissionDenied,
+            Patience,
+            () => "alice goes on publishing"
+        );
         await RefusedAsync(server, counts: true, () => admin.Users.RevokeTokenAsync(token.Info.Id, Cancelled));
         await RefusedAsync(server, counts: true, () => admin.Users.DeleteAsync("bob", Cancelled));
-        await RefusedAsync(server, counts: true, () => admin.Users.SetPasswordAsync("carol", "another password", cancellationToken: Cancelled));
-        await RefusedAsync(server, counts: true, () => admin.Topics.SetCredentialsAsync("orders", "own", "a password", Cancelled));
+        await RefusedAsync(
+            server,
+            counts: true,
+            () => admin.Users.SetPasswordAsync("carol", "another password", cancellationToken: Cancelled)
+        );
+        await RefusedAsync(
+            server,
+            counts: true,
+            () => admin.Topics.SetCredentialsAsync("orders", "own", "a password", Cancelled)
+        );
         await RefusedAsync(server, counts: true, () => admin.Topics.DeleteAsync("old", Cancelled));
         await RefusedAsync(server, counts: false, () => admin.Users.CreateAsync("dave", "correct horse", Cancelled));
-        await RefusedAsync(server, counts: false, () => admin.Users.GrantAsync("alice", UserRight.Consume, "orders", Cancelled));
-        await RefusedAsync(server, counts: false, () => admin.Topics.CreateAsync(new TopicSpec("new") { Kind = TopicKind.Durable }, Cancelled));
-        await RefusedAsync(server, counts: false, () => admin.CreateProducerAsync("orders", new ProducerOptions { Name = "shop" }, Cancelled));
+        await RefusedAsync(
+            server,
+            counts: false,
+            () => admin.Users.GrantAsync("alice", UserRight.Consume, "orders", Cancelled)
+        );
+        await RefusedAsync(
+            server,
+            counts: false,
+            () => admin.Topics.CreateAsync(new TopicSpec("new") { Kind = TopicKind.Durable }, Cancelled)
+        );
+        await RefusedAsync(
+            server,
+            counts: false,
+            () => admin.CreateProducerAsync("orders", new ProducerOptions { Name = "shop" }, Cancelled)
+        );
         await AssertInForceAsync(server);
         await AssertReadyAsync(server, "catalog cannot be stored", "lightq_catalog_failed 1");
-        string told = Assert.Single(server.Log.Errors, e => e.StartsWith("The catalog cannot be stored", StringComparison.Ordinal));
-        Assert.Contains(Path.Combine(server.Directory, "catalog"), told, StringComparison.Ordinal); // The broker's own log does name the file.
+        string told = Assert.Single(
+            server.Log.Errors,
+            e => e.StartsWith("The catalog cannot be stored", StringComparison.Ordinal)
+        );
+        // The broker's own log does name the file.
+        Assert.Contains(Path.Combine(server.Directory, "catalog"), told, StringComparison.Ordinal);
 
         fault.Dispose();
-        await Eventually.TrueAsync(async () => await ReadyAsync(server) == "ready\n", Patience, () => "the catalog is not stored again");
-        Assert.Contains("lightq_catalog_failed 0\n", await server.Web.GetStringAsync("/metrics", Cancelled), StringComparison.Ordinal);
-        Assert.Contains(server.Log.Lines, l => l.Message.StartsWith("The catalog is stored again", StringComparison.Ordinal));
-        await Eventually.TrueAsync(() => Directory.GetDirectories(Path.Combine(server.Directory, "topics")).Length == 1, Patience, () => "the files of topics that are gone stay");
+        await Eventually.TrueAsync(
+            async () => await ReadyAsync(server) == "ready\n",
+            Patience,
+            () => "the catalog is not stored again"
+        );
+        Assert.Contains(
+            "lightq_catalog_failed 0\n",
+            await server.Web.GetStringAsync("/metrics", Cancelled),
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            server.Log.Lines,
+            l => l.Message.StartsWith("The catalog is stored again", StringComparison.Ordinal)
+        );
+        await Eventually.TrueAsync(
+            () => Directory.GetDirectories(Path.Combine(server.Directory, "topics")).Length == 1,
+            Patience,
+            () => "the files of topics that are gone stay"
+        );
         await server.RestartAsync();
         await AssertInForceAsync(server);
         await server.Server.StopAsync();
         var lines = new List<AuditLine>();
         Assert.Null(AuditVerifier.Verify(server.Directory, read: lines.Add).Finding);
         Assert.Equal(
-            ["password-changed", "right-revoked", "token-revoked", "topic-credentials-changed", "topic-deleted", "user-deleted"],
-            lines.Where(l => l.Detail.Contains("not stored", StringComparison.Ordinal)).Select(l => l.Event).Order(StringComparer.Ordinal));
-        Assert.Equal(["catalog-failed", "catalog-stored"], lines.Select(l => l.Event).Where(e => e.StartsWith("catalog", StringComparison.Ordinal)));
+            [
+                "password-changed",
+                "right-revoked",
+                "token-revoked",
+                "topic-credentials-changed",
+                "topic-deleted",
+                "user-deleted",
+            ],
+            lines
+                .Where(l => l.Detail.Contains("not stored", StringComparison.Ordinal))
+                .Select(l => l.Event)
+                .Order(StringComparer.Ordinal)
+        );
+        Assert.Equal(
+            ["catalog-failed", "catalog-stored"],
+            lines.Select(l => l.Event).Where(e => e.StartsWith("catalog", StringComparison.Ordinal))
+        );
     }
 
     [Theory]
@@ -80,12 +141,23 @@ public sealed class StateErrorTests
         await using (Producer producer = await client.CreateProducerAsync("old", cancellationToken: Cancelled))
             await producer.PublishAsync("kept"u8, cancellationToken: Cancelled);
         using Fault fault = Refuse("/catalog", operation);
-        await RefusedAsync(server, counts: false, () => client.Topics.CreateAsync(new TopicSpec("new") { Kind = TopicKind.Durable }, Cancelled));
+        await RefusedAsync(
+            server,
+            counts: false,
+            () => client.Topics.CreateAsync(new TopicSpec("new") { Kind = TopicKind.Durable }, Cancelled)
+        );
         await RefusedAsync(server, counts: true, () => client.Topics.DeleteAsync("old", Cancelled));
         using TemporaryDirectory left = Copy(server.Directory);
-        await using LightQBroker broker = await LightQBroker.OpenAsync(left.Path, new BrokerOptions(), TimeProvider.System);
+        await using LightQBroker broker = await LightQBroker.OpenAsync(
+            left.Path,
+            new BrokerOptions(),
+            TimeProvider.System
+        );
         Assert.All(broker.Topics, t => Assert.Equal("", t.Failure));
-        Assert.Equal(operation == "sync" ? ["new", "old"] : ["old"], broker.Topics.Select(t => t.Name).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            operation == "sync" ? ["new", "old"] : ["old"],
+            broker.Topics.Select(t => t.Name).Order(StringComparer.Ordinal)
+        );
         Assert.Equal(1, broker.GetTopic("old").Partitions[0].Log.DurableOffset);
     }
 
@@ -99,15 +171,32 @@ public sealed class StateErrorTests
         int left = 1;
         _files.Before = (operation, path) =>
         {
-            if (operation == "sync" && path.Contains("/groups/", StringComparison.Ordinal) && Interlocked.Decrement(ref left) >= 0)
+            if (
+                operation == "sync"
+                && path.Contains("/groups/", StringComparison.Ordinal)
+                && Interlocked.Decrement(ref left) >= 0
+            )
+            {
                 throw new StorageIOException("fdatasync", path, IOError);
+            }
         };
         await SettleAsync(client, 5);
         await Eventually.TrueAsync(() => left < 0, Patience, () => "positions are not written");
         await SettleAsync(client, 5);
-        await Eventually.TrueAsync(async () => await ReadyAsync(server) == "ready\n", Patience, () => "not ready, though the disk takes everything again");
-        Assert.Contains(server.Log.Errors, e => e.StartsWith("The positions of groups cannot be stored", StringComparison.Ordinal));
-        await Eventually.TrueAsync(async () => await CommittedBehindKillAsync(server) == 15, Patience, () => "a kill takes back what was settled long before");
+        await Eventually.TrueAsync(
+            async () => await ReadyAsync(server) == "ready\n",
+            Patience,
+            () => "not ready, though the disk takes everything again"
+        );
+        Assert.Contains(
+            server.Log.Errors,
+            e => e.StartsWith("The positions of groups cannot be stored", StringComparison.Ordinal)
+        );
+        await Eventually.TrueAsync(
+            async () => await CommittedBehindKillAsync(server) == 15,
+            Patience,
+            () => "a kill takes back what was settled long before"
+        );
     }
 
     [Fact]
@@ -117,17 +206,28 @@ public sealed class StateErrorTests
         await using LightQClient client = Connect(server, "");
         await FillAsync(client, 20);
         await SettleAsync(client, 5);
-        await Eventually.TrueAsync(async () => await CommittedBehindKillAsync(server) == 5, Patience, () => "positions are not written");
+        await Eventually.TrueAsync(
+            async () => await CommittedBehindKillAsync(server) == 5,
+            Patience,
+            () => "positions are not written"
+        );
         using Fault fault = Refuse("/groups");
         await SettleAsync(client, 5);
         await Eventually.TrueAsync(async () => await ReadyAsync(server) != "ready\n", Patience, () => "nobody is told");
         await AssertReadyAsync(server, "positions of groups cannot be stored", "lightq_positions_failed 1");
         await RefusedAsync(server, counts: true, () => client.Groups.PauseAsync("jobs", "workers", Cancelled));
         await RefusedAsync(server, counts: true, () => client.Groups.ResumeAsync("jobs", "workers", Cancelled));
-        Assert.Single(server.Log.Errors, e => e.StartsWith("The positions of groups cannot be stored", StringComparison.Ordinal));
+        Assert.Single(
+            server.Log.Errors,
+            e => e.StartsWith("The positions of groups cannot be stored", StringComparison.Ordinal)
+        );
         Assert.Equal(5, await CommittedBehindKillAsync(server));
         fault.Dispose();
-        await Eventually.TrueAsync(async () => await ReadyAsync(server) == "ready\n", Patience, () => "positions are not stored again");
+        await Eventually.TrueAsync(
+            async () => await ReadyAsync(server) == "ready\n",
+            Patience,
+            () => "positions are not stored again"
+        );
         Assert.Equal(10, await CommittedBehindKillAsync(server));
     }
 
@@ -136,19 +236,28 @@ public sealed class StateErrorTests
     {
         _files.Before = (operation, path) =>
         {
-            bool isRefused = only is null ? operation is "write" or "sync" or "allocate" or "rename" : operation == only;
+            bool isRefused = only is null
+                ? operation is "write" or "sync" or "allocate" or "rename"
+                : operation == only;
             if (isRefused && path.Contains(directory + "/", StringComparison.Ordinal))
                 throw new StorageIOException(operation == "sync" ? "fdatasync" : operation, path, IOError);
         };
         return new Fault(_files);
     }
 
-    private Task<TestServer> StartAsync() => TestServer.StartAsync(options => options with
-    {
-        Broker = options.Broker with { OpenEnvironment = environment => new JournalEnvironment(environment, _files) },
-    });
+    private Task<TestServer> StartAsync() =>
+        TestServer.StartAsync(options =>
+            options with
+            {
+                Broker = options.Broker with
+                {
+                    OpenEnvironment = environment => new JournalEnvironment(environment, _files),
+                },
+            }
+        );
 
-    private static LightQClient Connect(TestServer server, string user, string more = "") => new(server.ConnectionString.Replace("lightq://", $"lightq://{user}", StringComparison.Ordinal) + more);
+    private static LightQClient Connect(TestServer server, string user, string more = "") =>
+        new(server.ConnectionString.Replace("lightq://", $"lightq://{user}", StringComparison.Ordinal) + more);
 
     private static async Task RefusedAsync(TestServer server, bool counts, Func<Task> call)
     {
@@ -192,7 +301,11 @@ public sealed class StateErrorTests
         string ready = await ReadyAsync(server);
         Assert.StartsWith("ready, degraded: ", ready, StringComparison.Ordinal);
         Assert.Contains(reason, ready, StringComparison.Ordinal);
-        Assert.Contains(metric + "\n", await server.Web.GetStringAsync("/metrics", Cancelled), StringComparison.Ordinal);
+        Assert.Contains(
+            metric + "\n",
+            await server.Web.GetStringAsync("/metrics", Cancelled),
+            StringComparison.Ordinal
+        );
     }
 
     private static async Task FillAsync(LightQClient client, int messages)
@@ -205,7 +318,12 @@ public sealed class StateErrorTests
 
     private static async Task SettleAsync(LightQClient client, int messages)
     {
-        var options = new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit, MaxInFlight = 1 };
+        var options = new ConsumeOptions
+        {
+            Group = "workers",
+            SettleMode = SettleMode.Explicit,
+            MaxInFlight = 1,
+        };
         await foreach (Message message in client.ConsumeAsync("jobs", options).WithCancellation(Cancelled))
         {
             Assert.Equal(SettleOutcome.Done, await message.CompleteAsync(Cancelled));
@@ -218,12 +336,20 @@ public sealed class StateErrorTests
     private static async Task<long> CommittedBehindKillAsync(TestServer server)
     {
         using TemporaryDirectory left = Copy(server.Directory);
-        await using LightQBroker broker = await LightQBroker.OpenAsync(left.Path, new BrokerOptions(), TimeProvider.System);
+        await using LightQBroker broker = await LightQBroker.OpenAsync(
+            left.Path,
+            new BrokerOptions(),
+            TimeProvider.System
+        );
         LightQ.Broker.Topics.Topic topic = broker.GetTopic("jobs");
-        return broker.Groups.NamesOf(topic).Contains("workers") ? broker.Groups.Find(topic, "workers")[0].Committed : -1;
+        return broker.Groups.NamesOf(topic).Contains("workers")
+            ? broker.Groups.Find(topic, "workers")[0].Committed
+            : -1;
     }
 
-    /// <summary>A data directory as a killed broker would leave it; files that come and go meanwhile do not matter.</summary>
+    /// <summary>
+    /// A data directory as a killed broker would leave it; files that come and go meanwhile do not matter.
+    /// </summary>
     private static TemporaryDirectory Copy(string directory)
     {
         for (int tries = 0; ; tries++)
@@ -231,7 +357,11 @@ public sealed class StateErrorTests
             var copy = new TemporaryDirectory();
             try
             {
-                foreach (string file in Directory.EnumerateFiles(directory, "*", SearchOption.AllDirectories).Where(f => !f.EndsWith(DataDirectoryLock.FileName, StringComparison.Ordinal)))
+                foreach (
+                    string file in Directory
+                        .EnumerateFiles(directory, "*", SearchOption.AllDirectories)
+                        .Where(f => !f.EndsWith(DataDirectoryLock.FileName, StringComparison.Ordinal))
+                )
                 {
                     string target = Path.Combine(copy.Path, Path.GetRelativePath(directory, file));
                     Directory.CreateDirectory(Path.GetDirectoryName(target)!);
@@ -246,7 +376,9 @@ public sealed class StateErrorTests
         }
     }
 
-    /// <summary>The disk works again when it ends: a broker that stops before says that it could not store everything.</summary>
+    /// <summary>
+    /// The disk works again when it ends: a broker that stops before says that it could not store everything.
+    /// </summary>
     private sealed class Fault(FaultyFileSystem files) : IDisposable
     {
         public void Dispose() => files.Before = (_, _) => { };

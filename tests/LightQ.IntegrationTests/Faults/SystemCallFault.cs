@@ -5,7 +5,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>While it lives, system calls of a running process on certain files are answered with an error and not made: by <c>strace</c>, which may be attached to a process once at a time.</summary>
+/// <summary>
+/// While it lives, system calls of a running process on certain files are answered with an error and not made: by
+/// <c>strace</c>, which may be attached to a process once at a time.
+/// </summary>
 internal sealed class SystemCallFault : IAsyncDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
@@ -15,7 +18,8 @@ internal sealed class SystemCallFault : IAsyncDisposable
     private readonly TemporaryDirectory _traces;
     private string[]? _injected;
 
-    private SystemCallFault(Process strace, StringBuilder said, TemporaryDirectory traces) => (_strace, _said, _traces) = (strace, said, traces);
+    private SystemCallFault(Process strace, StringBuilder said, TemporaryDirectory traces) =>
+        (_strace, _said, _traces) = (strace, said, traces);
 
     /// <summary>Skips the test where strace is missing or may not attach to a process.</summary>
     public static async Task RequireAsync()
@@ -40,14 +44,30 @@ internal sealed class SystemCallFault : IAsyncDisposable
     /// <summary>Attaches to a process, all its threads, and those it will make.</summary>
     /// <param name="processId">The process.</param>
     /// <param name="paths">Calls on these files are concerned, by name or descriptor; a file need not exist.</param>
-    /// <param name="injections">Which calls and what they say, as strace's <c>inject=</c> has it; counts are of one thread.</param>
+    /// <param name="injections">
+    /// Which calls and what they say, as strace's <c>inject=</c> has it; counts are of one thread.
+    /// </param>
     /// <exception cref="InvalidOperationException">It may not, with what strace said.</exception>
-    public static async Task<SystemCallFault> InjectAsync(int processId, IEnumerable<string> paths, IReadOnlyList<string> injections)
+    public static async Task<SystemCallFault> InjectAsync(
+        int processId,
+        IEnumerable<string> paths,
+        IReadOnlyList<string> injections
+    )
     {
         var traces = new TemporaryDirectory();
         string calls = string.Join(',', injections.Select(i => i[..i.IndexOf(':', StringComparison.Ordinal)]));
         // A file for each thread: in one, the line of a call is parted by those of others.
-        List<string> arguments = ["-ff", "-y", "-p", processId.ToString(CultureInfo.InvariantCulture), "-o", traces.File("thread"), "-e", $"trace={calls}"];
+        List<string> arguments =
+        [
+            "-ff",
+            "-y",
+            "-p",
+            processId.ToString(CultureInfo.InvariantCulture),
+            "-o",
+            traces.File("thread"),
+            "-e",
+            $"trace={calls}",
+        ];
         foreach (string injection in injections)
             arguments.AddRange(["-e", $"inject={injection}"]);
         foreach (string path in paths)
@@ -82,7 +102,14 @@ internal sealed class SystemCallFault : IAsyncDisposable
 
     /// <summary>The calls that were answered with an error so far, as strace prints them.</summary>
     public IReadOnlyList<string> Injected =>
-        _injected ?? [.. Directory.GetFiles(_traces.Path).SelectMany(File.ReadLines).Where(l => l.Contains("(INJECTED)", StringComparison.Ordinal))];
+        _injected
+        ??
+        [
+            .. Directory
+                .GetFiles(_traces.Path)
+                .SelectMany(File.ReadLines)
+                .Where(l => l.Contains("(INJECTED)", StringComparison.Ordinal)),
+        ];
 
     /// <summary>Detaches; the process goes on with a system that works.</summary>
     public async ValueTask DisposeAsync()
@@ -92,7 +119,12 @@ internal sealed class SystemCallFault : IAsyncDisposable
         if (!_strace.HasExited)
         {
             // It may be gone with the process that it traces.
-            using Process interrupt = Process.Start(new ProcessStartInfo("kill", ["-INT", _strace.Id.ToString(CultureInfo.InvariantCulture)]) { RedirectStandardError = true })!;
+            using Process interrupt = Process.Start(
+                new ProcessStartInfo("kill", ["-INT", _strace.Id.ToString(CultureInfo.InvariantCulture)])
+                {
+                    RedirectStandardError = true,
+                }
+            )!;
             await interrupt.WaitForExitAsync(CancellationToken.None);
         }
         await _strace.WaitForExitAsync(CancellationToken.None).WaitAsync(Patience, CancellationToken.None);

@@ -4,7 +4,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>D11: the system refuses what the broker asks of it, for each error, on each kind of file, once and for good.</summary>
+/// <summary>
+/// D11: the system refuses what the broker asks of it, for each error, on each kind of file, once and for good.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "D11")]
 [Trait("Tier", "C")]
@@ -16,9 +18,13 @@ public sealed class SystemErrorTests
     {
         FaultRun.RequireTier("It traces a broker's system calls.");
         await SystemCallFault.RequireAsync();
-        var run = new FaultRun("D11", "strace answers EIO, ENOSPC, EDQUOT and EINTR to calls on every kind of file, once and for good");
+        var run = new FaultRun(
+            "D11",
+            "strace answers EIO, ENOSPC, EDQUOT and EINTR to calls on every kind of file, once and for good"
+        );
         using var directory = new TemporaryDirectory();
-        await using var broker = new FaultBroker(directory.Path, ("Broker:ScrubBytesPerSecond", "0")); // Or it takes a file that it may not open for a damaged one.
+        // Or it takes a file that it may not open for a damaged one.
+        await using var broker = new FaultBroker(directory.Path, ("Broker:ScrubBytesPerSecond", "0"));
         await broker.StartAsync();
         await using LightQClient client = broker.ConnectAsAdmin();
         await using var matrix = new ErrorMatrix(broker, client, run);
@@ -34,6 +40,9 @@ public sealed class SystemErrorTests
 
         run.Count("violations", matrix.Violations.Count);
         run.Report();
-        Assert.True(matrix.Violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', matrix.Violations.Take(40))}");
+        Assert.True(
+            matrix.Violations.Count == 0,
+            $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', matrix.Violations.Take(40))}"
+        );
     }
 }

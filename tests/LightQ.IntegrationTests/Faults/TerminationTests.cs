@@ -5,7 +5,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>N6: SIGTERM under load. Nothing that was acknowledged is lost, at no ack level, and the next start has nothing to look for.</summary>
+/// <summary>
+/// N6: SIGTERM under load. Nothing that was acknowledged is lost, at no ack level, and the next start has nothing to
+/// look for.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "N6")]
 [Trait("Tier", "C")]
@@ -27,7 +30,11 @@ public sealed class TerminationTests
         FaultRun.RequireTier("It starts brokers again and again.");
         int each = FaultRun.Times(c: 12, n: 400) / Lanes;
         using var directory = new TemporaryDirectory();
-        await Task.WhenAll(Enumerable.Range(0, Lanes).Select(lane => RunAsync(run, lane, each, Path.Combine(directory.Path, $"data-{lane}"))));
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, Lanes)
+                .Select(lane => RunAsync(run, lane, each, Path.Combine(directory.Path, $"data-{lane}")))
+        );
 
         run.Figure("longest stop ms", (long)_longest.TotalMilliseconds);
         run.Report();
@@ -69,7 +76,11 @@ public sealed class TerminationTests
         }
     }
 
-    private static async Task<(int ExitCode, TimeSpan Took)> TerminateUnderLoadAsync(FaultBroker broker, FaultLoad load, Random random)
+    private static async Task<(int ExitCode, TimeSpan Took)> TerminateUnderLoadAsync(
+        FaultBroker broker,
+        FaultLoad load,
+        Random random
+    )
     {
         using var stop = new CancellationTokenSource();
         Task working = load.RunAsync(random, stop.Token);
@@ -83,11 +94,19 @@ public sealed class TerminationTests
     /// <summary>Journals whose newest checkpoint does not say that nothing follows it.</summary>
     private static IEnumerable<string> NotClosed(string directory)
     {
-        foreach (string path in Directory.EnumerateFiles(Path.Combine(directory, "topics"), CheckpointFile.Name, SearchOption.AllDirectories))
+        foreach (
+            string path in Directory.EnumerateFiles(
+                Path.Combine(directory, "topics"),
+                CheckpointFile.Name,
+                SearchOption.AllDirectories
+            )
+        )
         {
             byte[] content = File.ReadAllBytes(path);
             IEnumerable<Checkpoint> slots = new[] { 0, Checkpoint.SlotSize }
-                .Select(at => Checkpoint.TryRead(content.AsSpan(at, Checkpoint.SlotSize), out Checkpoint slot) ? slot : default)
+                .Select(at =>
+                    Checkpoint.TryRead(content.AsSpan(at, Checkpoint.SlotSize), out Checkpoint slot) ? slot : default
+                )
                 .Where(slot => slot != default);
             if (!slots.Any() || !slots.MaxBy(slot => slot.Generation).Clean)
                 yield return path;

@@ -3,7 +3,10 @@ using LightQ.Client.Administration;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>Creates, fills and deletes topics while the broker is under attack; what was acknowledged of it must hold afterwards.</summary>
+/// <summary>
+/// Creates, fills and deletes topics while the broker is under attack; what was acknowledged of it must hold
+/// afterwards.
+/// </summary>
 internal sealed class TopicChurn(PublishLedger ledger, string prefix)
 {
     private const int Messages = 3;
@@ -36,7 +39,15 @@ internal sealed class TopicChurn(PublishLedger ledger, string prefix)
             {
                 // The round is over.
             }
-            catch (LightQException e) when (e.Code is ErrorCode.Unavailable or ErrorCode.ShuttingDown or ErrorCode.OutcomeUnknown or ErrorCode.Internal or ErrorCode.TopicFailed or ErrorCode.StreamBroken)
+            catch (LightQException e)
+                when (e.Code
+                        is ErrorCode.Unavailable
+                            or ErrorCode.ShuttingDown
+                            or ErrorCode.OutcomeUnknown
+                            or ErrorCode.Internal
+                            or ErrorCode.TopicFailed
+                            or ErrorCode.StreamBroken
+                )
             {
                 return; // The broker is gone, or its disk is: nothing can be done before the next round.
             }
@@ -53,7 +64,13 @@ internal sealed class TopicChurn(PublishLedger ledger, string prefix)
         {
             bool exists = present.TryGetValue(name, out TopicInfo? topic);
             if (state == State.Filled && (!exists || topic!.Failure.Length != 0 || topic.EndOffsets[0] != Messages))
-                ledger.Report($"{name} was created and filled, and now {(exists ? $"ends at {topic!.EndOffsets.FirstOrDefault(-1)} {topic.Failure}" : "is gone")}");
+            {
+                ledger.Report(
+                    $"{name} was created and filled, and now "
+                        + $"{(exists ? $"ends at {topic!.EndOffsets.FirstOrDefault(-1)} {topic.Failure}" : "is gone")}"
+                );
+            }
+
             if (state == State.Deleted && exists)
                 ledger.Report($"{name} was deleted and is back");
             if (exists && topic!.Failure.Length != 0)
@@ -68,8 +85,20 @@ internal sealed class TopicChurn(PublishLedger ledger, string prefix)
     {
         string name = $"{prefix}{_made++}";
         _topics[name] = State.Creating;
-        await client.Topics.CreateAsync(new TopicSpec(name) { Kind = TopicKind.Durable, MaxMessageBytes = 4096, SegmentBytes = 288 * 1024 }, stop);
-        await using Producer producer = await client.CreateProducerAsync(name, new ProducerOptions { DisposeTimeout = TimeSpan.Zero }, stop);
+        await client.Topics.CreateAsync(
+            new TopicSpec(name)
+            {
+                Kind = TopicKind.Durable,
+                MaxMessageBytes = 4096,
+                SegmentBytes = 288 * 1024,
+            },
+            stop
+        );
+        await using Producer producer = await client.CreateProducerAsync(
+            name,
+            new ProducerOptions { DisposeTimeout = TimeSpan.Zero },
+            stop
+        );
         for (int i = 0; i < Messages; i++)
             await producer.PublishAsync(BitConverter.GetBytes(i), cancellationToken: stop);
         _topics[name] = State.Filled;

@@ -27,12 +27,23 @@ public sealed class WriteAmplificationTests
     {
         int messages = FaultRun.Times(c: 8_000, n: 40_000);
         using LoopFileSystem disk = LoopFileSystem.Create("ext4", 512);
-        var run = new FaultRun("write-amplification", "sectors a device writes for commits of 16 KiB, segments used again");
+        var run = new FaultRun(
+            "write-amplification",
+            "sectors a device writes for commits of 16 KiB, segments used again"
+        );
         await using TestServer server = await TestServer.StartAsync(directory: Path.Combine(disk.Path, "data"));
         await using var client = new LightQClient(server.ConnectionString);
-        var spec = new TopicSpec("t") { Kind = TopicKind.Durable, SegmentBytes = SegmentBytes, RetentionBytes = RetentionBytes };
+        var spec = new TopicSpec("t")
+        {
+            Kind = TopicKind.Durable,
+            SegmentBytes = SegmentBytes,
+            RetentionBytes = RetentionBytes,
+        };
         await client.Topics.CreateAsync(spec, TestContext.Current.CancellationToken);
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         byte[] body = new byte[MessageBytes];
         run.RandomFor(0).NextBytes(body);
 
@@ -55,11 +66,19 @@ public sealed class WriteAmplificationTests
     {
         for (int i = 0; i < count; i++)
         {
-            PublishAck ack = await producer.PublishAsync(body, cancellationToken: TestContext.Current.CancellationToken);
+            PublishAck ack = await producer.PublishAsync(
+                body,
+                cancellationToken: TestContext.Current.CancellationToken
+            );
             Assert.Equal(Durability.Fsync, ack.Durability);
         }
     }
 
-    private static long SectorsOf(string device) => long.Parse(
-        File.ReadAllText($"/sys/block/{device}/stat").Split(' ', StringSplitOptions.RemoveEmptyEntries)[SectorsWritten], CultureInfo.InvariantCulture);
+    private static long SectorsOf(string device) =>
+        long.Parse(
+            File.ReadAllText($"/sys/block/{device}/stat").Split(' ', StringSplitOptions.RemoveEmptyEntries)[
+                SectorsWritten
+            ],
+            CultureInfo.InvariantCulture
+        );
 }

@@ -9,7 +9,8 @@ namespace LightQ.Tests.Architecture;
 /// <summary>What a user of the client has to know to call it.</summary>
 public sealed class ClientApiTests
 {
-    private const BindingFlags Declared = BindingFlags.Public | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly;
+    private const BindingFlags Declared =
+        BindingFlags.Public | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly;
 
     private const string Root = "LightQ.Client";
 
@@ -43,33 +44,75 @@ public sealed class ClientApiTests
     [Fact]
     public void Every_asynchronous_method_ends_in_a_token_that_need_not_be_given()
     {
-        MethodInfo[] methods = [.. Exported
-            .SelectMany(type => type.GetMethods(Declared))
-            .Where(method => method.Name.EndsWith("Async", StringComparison.Ordinal) && !method.IsSpecialName && method.Name != nameof(IAsyncDisposable.DisposeAsync))
-            .Where(method => method.DeclaringType is { } type && !type.Name.StartsWith(nameof(IMessageHandler), StringComparison.Ordinal))];
+        MethodInfo[] methods =
+        [
+            .. Exported
+                .SelectMany(type => type.GetMethods(Declared))
+                .Where(method =>
+                    method.Name.EndsWith("Async", StringComparison.Ordinal)
+                    && !method.IsSpecialName
+                    && method.Name != nameof(IAsyncDisposable.DisposeAsync)
+                )
+                .Where(method =>
+                    method.DeclaringType is { } type
+                    && !type.Name.StartsWith(nameof(IMessageHandler), StringComparison.Ordinal)
+                ),
+        ];
         Assert.Contains(methods, method => method.Name == nameof(LightQClient.ConsumeAsync));
-        Assert.Empty(methods
-            .Where(method => method.GetParameters().LastOrDefault() is not { HasDefaultValue: true } last || last.ParameterType != typeof(CancellationToken) || last.Name != "cancellationToken")
-            .Select(method => $"{method.DeclaringType!.Name}.{method.Name}"));
+        Assert.Empty(
+            methods
+                .Where(method =>
+                    method.GetParameters().LastOrDefault() is not { HasDefaultValue: true } last
+                    || last.ParameterType != typeof(CancellationToken)
+                    || last.Name != "cancellationToken"
+                )
+                .Select(method => $"{method.DeclaringType!.Name}.{method.Name}")
+        );
     }
 
     [Fact]
     public void What_needs_reflection_says_so()
     {
-        MethodBase[] reflecting = [.. Exported
-            .SelectMany(type => type.GetMembers(Declared).OfType<MethodBase>())
-            .Where(method => method.GetCustomAttributesData().Any(data => data.AttributeType.Name == "RequiresUnreferencedCodeAttribute"))];
+        MethodBase[] reflecting =
+        [
+            .. Exported
+                .SelectMany(type => type.GetMembers(Declared).OfType<MethodBase>())
+                .Where(method =>
+                    method
+                        .GetCustomAttributesData()
+                        .Any(data => data.AttributeType.Name == "RequiresUnreferencedCodeAttribute")
+                ),
+        ];
         Assert.Equal(
-            ["JsonMessageSerializer`1..ctor", "LightQClient.ConsumeAsync", "LightQClient.PublishAsync", "MessageSerializer.Default"],
-            reflecting.Select(method => $"{method.DeclaringType!.Name}.{method.Name}").Order());
-        Assert.All(reflecting, method => Assert.Contains(method.GetCustomAttributesData(), data => data.AttributeType.Name == "RequiresDynamicCodeAttribute"));
+            [
+                "JsonMessageSerializer`1..ctor",
+                "LightQClient.ConsumeAsync",
+                "LightQClient.PublishAsync",
+                "MessageSerializer.Default",
+            ],
+            reflecting.Select(method => $"{method.DeclaringType!.Name}.{method.Name}").Order()
+        );
+        Assert.All(
+            reflecting,
+            method =>
+                Assert.Contains(
+                    method.GetCustomAttributesData(),
+                    data => data.AttributeType.Name == "RequiresDynamicCodeAttribute"
+                )
+        );
     }
 
     private static IEnumerable<Type> Named(Type type)
     {
         IEnumerable<Type> types = type.GetMethods(Declared)
-            .SelectMany(method => method.GetParameters().Select(parameter => parameter.ParameterType).Append(method.ReturnType))
-            .Concat(type.GetConstructors().SelectMany(constructor => constructor.GetParameters()).Select(parameter => parameter.ParameterType))
+            .SelectMany(method =>
+                method.GetParameters().Select(parameter => parameter.ParameterType).Append(method.ReturnType)
+            )
+            .Concat(
+                type.GetConstructors()
+                    .SelectMany(constructor => constructor.GetParameters())
+                    .Select(parameter => parameter.ParameterType)
+            )
             .Concat(type.GetFields(Declared).Select(field => field.FieldType))
             .Concat(type.GetEvents(Declared).Select(raised => raised.EventHandlerType!))
             .Concat(type.GetInterfaces())
@@ -83,11 +126,12 @@ public sealed class ClientApiTests
             return Parts(element);
         if (type.IsGenericParameter)
             return [];
-        return type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type.GetGenericTypeDefinition()) : [type];
+        return type.IsGenericType
+            ? type.GetGenericArguments().SelectMany(Parts).Append(type.GetGenericTypeDefinition())
+            : [type];
     }
 
-    private static Type[] OursNamedBy(IEnumerable<Type> types) =>
-        [.. types.SelectMany(Named).Where(IsOurs).Distinct()];
+    private static Type[] OursNamedBy(IEnumerable<Type> types) => [.. types.SelectMany(Named).Where(IsOurs).Distinct()];
 
     private static bool IsOurs(Type type) =>
         type.Assembly.GetName().Name!.StartsWith("LightQ.", StringComparison.Ordinal);

@@ -19,18 +19,39 @@ public sealed class DependencyTests
         ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Scheduling", "LightQ.Storage"],
         ["LightQ.Server"] =
         [
-            "LightQ.Protocol", "LightQ.Disruptor", "LightQ.Scheduling", "LightQ.Storage", "LightQ.Broker",
-            "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server",
-            "Grpc.AspNetCore.Web", "Grpc.Reflection", "Grpc.StatusProto",
-            "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol",
+            "LightQ.Protocol",
+            "LightQ.Disruptor",
+            "LightQ.Scheduling",
+            "LightQ.Storage",
+            "LightQ.Broker",
+            "Microsoft.AspNetCore.App",
+            "Grpc.AspNetCore.HealthChecks",
+            "Grpc.AspNetCore.Server",
+            "Grpc.AspNetCore.Web",
+            "Grpc.Reflection",
+            "Grpc.StatusProto",
+            "OpenTelemetry",
+            "OpenTelemetry.Exporter.OpenTelemetryProtocol",
         ],
-        ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions", "Microsoft.Extensions.Diagnostics.HealthChecks"],
+        ["LightQ.Client"] =
+        [
+            "LightQ.Protocol",
+            "Grpc.Net.Client",
+            "Microsoft.Extensions.*.Abstractions",
+            "Microsoft.Extensions.Diagnostics.HealthChecks",
+        ],
         ["LightQ.OpenTelemetry"] = ["LightQ.Client", "OpenTelemetry.Api"],
         ["LightQ.Bench"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage", "LightQ.Client", "LightQ.Server"],
         ["LightQ.Cli"] =
         [
-            "LightQ.Protocol", "LightQ.Storage", "LightQ.Broker", "LightQ.Client", "LightQ.Server", "LightQ.Bench",
-            "Spectre.Console", "System.CommandLine",
+            "LightQ.Protocol",
+            "LightQ.Storage",
+            "LightQ.Broker",
+            "LightQ.Client",
+            "LightQ.Server",
+            "LightQ.Bench",
+            "Spectre.Console",
+            "System.CommandLine",
         ],
         ["LightQ.Testing"] = ["LightQ.Server", "LightQ.Client"],
     };
@@ -41,7 +62,10 @@ public sealed class DependencyTests
     [MemberData(nameof(ProjectNames))]
     public void A_project_references_only_what_the_arrows_allow(string name)
     {
-        Assert.True(Allowed.TryGetValue(name, out string[]? allowed), $"{name} has no arrows: add it to the table here and to ARCHITECTURE.md.");
+        Assert.True(
+            Allowed.TryGetValue(name, out string[]? allowed),
+            $"{name} has no arrows: add it to the table here and to ARCHITECTURE.md."
+        );
         SourceTree.ProjectFile project = SourceTree.Projects[name];
         IEnumerable<string> references = project.ProjectReferences.Concat(project.Packages).Concat(project.Frameworks);
         Assert.DoesNotContain(references, reference => !allowed.Any(pattern => Matches(pattern, reference)));
@@ -54,7 +78,10 @@ public sealed class DependencyTests
     {
         SourceTree.ProjectFile project = SourceTree.Projects[name];
         HashSet<string> reachable = [.. SourceTree.Closure(name).Select(reached => reached.AssemblyName)];
-        IEnumerable<string> used = Assembly.Load(project.AssemblyName).GetReferencedAssemblies().Select(reference => reference.Name!);
+        IEnumerable<string> used = Assembly
+            .Load(project.AssemblyName)
+            .GetReferencedAssemblies()
+            .Select(reference => reference.Name!);
         Assert.DoesNotContain(used, reference => IsOurs(reference) && !reachable.Contains(reference));
     }
 
@@ -73,16 +100,40 @@ public sealed class DependencyTests
     {
         IReadOnlyCollection<SourceTree.ProjectFile> closure = SourceTree.Closure("LightQ.Client");
         Assert.Empty(closure.SelectMany(project => project.Frameworks));
-        Assert.DoesNotContain(closure, project => project.Name is "LightQ.Server" or "LightQ.Broker" or "LightQ.Storage");
+        Assert.DoesNotContain(
+            closure,
+            project => project.Name is "LightQ.Server" or "LightQ.Broker" or "LightQ.Storage"
+        );
 
         IReadOnlyCollection<string> assemblies = AssembliesBehind("LightQ.Client");
         Assert.Contains(Protobuf, assemblies);
         Assert.DoesNotContain(assemblies, name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal));
         string runtime = Path.GetDirectoryName(typeof(object).Assembly.Location)!;
-        string[] extensions = ["Configuration.Abstractions", "DependencyInjection.Abstractions", "Diagnostics.Abstractions", "Diagnostics.HealthChecks", "Diagnostics.HealthChecks.Abstractions", "FileProviders.Abstractions",
-            "Hosting.Abstractions", "Logging.Abstractions", "Options", "Primitives"];
-        string[] packages = [Protobuf, "Grpc.Core.Api", "Grpc.Net.Client", "Grpc.Net.Common", .. extensions.Select(name => $"Microsoft.Extensions.{name}")];
-        Assert.DoesNotContain(assemblies, name => !IsOurs(name) && !packages.Contains(name) && !File.Exists(Path.Combine(runtime, name + ".dll")));
+        string[] extensions =
+        [
+            "Configuration.Abstractions",
+            "DependencyInjection.Abstractions",
+            "Diagnostics.Abstractions",
+            "Diagnostics.HealthChecks",
+            "Diagnostics.HealthChecks.Abstractions",
+            "FileProviders.Abstractions",
+            "Hosting.Abstractions",
+            "Logging.Abstractions",
+            "Options",
+            "Primitives",
+        ];
+        string[] packages =
+        [
+            Protobuf,
+            "Grpc.Core.Api",
+            "Grpc.Net.Client",
+            "Grpc.Net.Common",
+            .. extensions.Select(name => $"Microsoft.Extensions.{name}"),
+        ];
+        Assert.DoesNotContain(
+            assemblies,
+            name => !IsOurs(name) && !packages.Contains(name) && !File.Exists(Path.Combine(runtime, name + ".dll"))
+        );
     }
 
     [Fact]
@@ -94,7 +145,13 @@ public sealed class DependencyTests
         JsonElement target = assets.RootElement.GetProperty("targets").EnumerateObject().First().Value;
         Assert.NotEmpty(target.EnumerateObject());
         foreach (JsonProperty library in target.EnumerateObject())
-            Assert.False(library.Value.TryGetProperty("frameworkReferences", out JsonElement frameworks) && frameworks.GetArrayLength() > 0, library.Name);
+        {
+            Assert.False(
+                library.Value.TryGetProperty("frameworkReferences", out JsonElement frameworks)
+                    && frameworks.GetArrayLength() > 0,
+                library.Name
+            );
+        }
     }
 
     private static HashSet<string> AssembliesBehind(string root)
@@ -104,24 +161,38 @@ public sealed class DependencyTests
         while (open.TryPop(out string? name))
         {
             // What the plain runtime brings needs no looking into.
-            if (!found.Add(name) || name.StartsWith("System.", StringComparison.Ordinal) || name is "netstandard" or "mscorlib")
+            if (
+                !found.Add(name)
+                || name.StartsWith("System.", StringComparison.Ordinal)
+                || name is "netstandard" or "mscorlib"
+            )
+            {
                 continue;
+            }
+
             foreach (AssemblyName reference in Assembly.Load(name).GetReferencedAssemblies())
                 open.Push(reference.Name!);
         }
         // An assembly without code references nothing yet; its project's references count all the same.
         foreach (SourceTree.ProjectFile project in SourceTree.Closure(root))
-            found.UnionWith(Assembly.Load(project.AssemblyName).GetReferencedAssemblies().Select(reference => reference.Name!));
+        {
+            found.UnionWith(
+                Assembly.Load(project.AssemblyName).GetReferencedAssemblies().Select(reference => reference.Name!)
+            );
+        }
+
         return found;
     }
 
-    private static bool IsOurs(string assembly) => assembly == "lightq" || assembly.StartsWith("LightQ.", StringComparison.Ordinal);
+    private static bool IsOurs(string assembly) =>
+        assembly == "lightq" || assembly.StartsWith("LightQ.", StringComparison.Ordinal);
 
     private static bool Matches(string pattern, string name)
     {
         int star = pattern.IndexOf('*', StringComparison.Ordinal);
         return star < 0
             ? pattern == name
-            : name.StartsWith(pattern[..star], StringComparison.Ordinal) && name.EndsWith(pattern[(star + 1)..], StringComparison.Ordinal);
+            : name.StartsWith(pattern[..star], StringComparison.Ordinal)
+                && name.EndsWith(pattern[(star + 1)..], StringComparison.Ordinal);
     }
 }

@@ -10,7 +10,8 @@ namespace LightQ.Tests.Architecture;
 /// </summary>
 public sealed class FloorTests
 {
-    private const string Facade = "", Vocabulary = "vocabulary";
+    private const string Facade = "",
+        Vocabulary = "vocabulary";
 
     private static readonly Dictionary<string, House> Houses = new()
     {
@@ -31,7 +32,12 @@ public sealed class FloorTests
                 ["Files"] = ["JournalFailure"],
                 [Facade] =
                 [
-                    "IJournalListener", "Journal", "JournalEnding", "JournalEnvironment", "JournalReader", "JournalHousekeeping",
+                    "IJournalListener",
+                    "Journal",
+                    "JournalEnding",
+                    "JournalEnvironment",
+                    "JournalReader",
+                    "JournalHousekeeping",
                 ],
             },
         },
@@ -77,7 +83,19 @@ public sealed class FloorTests
             [
                 ["Output"],
                 ["Options"],
-                ["Ancestors", "Audits", "Backups", "Bench", "Groups", "Journals", "Messages", "Quickstart", "Servers", "Stats", "Users"],
+                [
+                    "Ancestors",
+                    "Audits",
+                    "Backups",
+                    "Bench",
+                    "Groups",
+                    "Journals",
+                    "Messages",
+                    "Quickstart",
+                    "Servers",
+                    "Stats",
+                    "Users",
+                ],
                 ["Doctor", "Topics"],
                 [Facade],
             ],
@@ -103,11 +121,19 @@ public sealed class FloorTests
                 ["Publishing"] = ["BatchBuilder", "IProducer`1", "Producer", "Producer`1"],
                 ["Consuming"] =
                 [
-                    "ConsumeOptions", "Message", "Message`1", "MessageBatch", "MessageBatchEnumerator", "MessageConsumer",
+                    "ConsumeOptions",
+                    "Message",
+                    "Message`1",
+                    "MessageBatch",
+                    "MessageBatchEnumerator",
+                    "MessageConsumer",
                 ],
                 ["Processing"] =
                 [
-                    "IMessageHandler", "IMessageHandler`1", "ProcessErrorEventArgs", "ProcessMessageEventArgs",
+                    "IMessageHandler",
+                    "IMessageHandler`1",
+                    "ProcessErrorEventArgs",
+                    "ProcessMessageEventArgs",
                     "ProcessorOptions",
                 ],
                 [Facade] = ["LightQClient", "LightQProcessor"],
@@ -126,9 +152,9 @@ public sealed class FloorTests
         string[] upward =
         [
             .. from type in types
-               from used in Instructions.UsedBy(type)
-               where types.Contains(used) && !MayUse(project, type, used)
-               select $"{type.FullName} uses {used.FullName}",
+            from used in Instructions.UsedBy(type)
+            where types.Contains(used) && !MayUse(project, type, used)
+            select $"{type.FullName} uses {used.FullName}",
         ];
         Assert.True(upward.Length == 0, string.Join('\n', upward.Distinct().Order(StringComparer.Ordinal)));
     }
@@ -148,9 +174,15 @@ public sealed class FloorTests
         Assert.Empty(house.Roots.Keys.Except(floors));
     }
 
-    private static IEnumerable<Type> TypesOf(string project) => Assembly.Load(SourceTree.Projects[project].AssemblyName).GetTypes().Where(t =>
-        t.DeclaringType is null && !t.Name.StartsWith('<')
-        && (t.Namespace == project || t.Namespace?.StartsWith(project + ".", StringComparison.Ordinal) == true));
+    private static IEnumerable<Type> TypesOf(string project) =>
+        Assembly
+            .Load(SourceTree.Projects[project].AssemblyName)
+            .GetTypes()
+            .Where(t =>
+                t.DeclaringType is null
+                && !t.Name.StartsWith('<')
+                && (t.Namespace == project || t.Namespace?.StartsWith(project + ".", StringComparison.Ordinal) == true)
+            );
 
     private static bool MayUse(string project, Type user, Type used)
     {
@@ -163,9 +195,10 @@ public sealed class FloorTests
     private static (int Floor, string Folder) PlaceOf(string project, Type type)
     {
         House house = Houses[project];
-        string folder = type.Namespace == project
-            ? house.Roots.FirstOrDefault(r => r.Value.Contains(type.Name)).Key ?? Vocabulary
-            : FolderOf(project, type);
+        string folder =
+            type.Namespace == project
+                ? house.Roots.FirstOrDefault(r => r.Value.Contains(type.Name)).Key ?? Vocabulary
+                : FolderOf(project, type);
         return (1 + Array.FindIndex(house.Floors, f => f.Contains(folder)), folder);
     }
 

@@ -14,10 +14,18 @@ public sealed class SourceShapeTests
     [MemberData(nameof(ProjectNames))]
     public void No_type_carries_the_last_segment_of_a_sibling_namespace(string name)
     {
-        HashSet<string> segments = [.. SourceTree.Projects.Keys.Select(project => project[(project.LastIndexOf('.') + 1)..])];
+        HashSet<string> segments =
+        [
+            .. SourceTree.Projects.Keys.Select(project => project[(project.LastIndexOf('.') + 1)..]),
+        ];
         Assert.Contains("Broker", segments);
         Assembly assembly = Assembly.Load(SourceTree.Projects[name].AssemblyName);
-        Assert.Empty(assembly.GetTypes().Where(type => !type.IsNested && segments.Contains(type.Name)).Select(type => type.FullName));
+        Assert.Empty(
+            assembly
+                .GetTypes()
+                .Where(type => !type.IsNested && segments.Contains(type.Name))
+                .Select(type => type.FullName)
+        );
     }
 
     [Fact]
@@ -26,18 +34,27 @@ public sealed class SourceShapeTests
         string[] drawers = ["Utils", "Util", "Helper", "Helpers", "Manager", "Common", "Misc"];
         Assert.DoesNotContain(
             SourceTree.Sources().Select(path => Path.GetFileNameWithoutExtension(path)),
-            name => drawers.Any(drawer => name.EndsWith(drawer, StringComparison.Ordinal)));
+            name => drawers.Any(drawer => name.EndsWith(drawer, StringComparison.Ordinal))
+        );
     }
 
     [Fact]
     public void No_source_file_is_longer_than_700_lines()
     {
-        (string Path, int Lines)[] files = [.. SourceTree.Sources().Select(path => (Path.GetRelativePath(SourceTree.Root, path), File.ReadLines(path).Count()))];
+        (string Path, int Lines)[] files =
+        [
+            .. SourceTree
+                .Sources()
+                .Select(path => (Path.GetRelativePath(SourceTree.Root, path), File.ReadLines(path).Count())),
+        ];
         Assert.NotEmpty(files);
         Assert.DoesNotContain(files, file => file.Lines > MostLines);
     }
 
     [Fact]
     public void No_source_file_hides_code_in_regions() =>
-        Assert.DoesNotContain(SourceTree.Sources(), path => File.ReadLines(path).Any(line => line.TrimStart().StartsWith("#region", StringComparison.Ordinal)));
+        Assert.DoesNotContain(
+            SourceTree.Sources(),
+            path => File.ReadLines(path).Any(line => line.TrimStart().StartsWith("#region", StringComparison.Ordinal))
+        );
 }

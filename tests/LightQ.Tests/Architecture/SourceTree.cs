@@ -28,13 +28,20 @@ internal static class SourceTree
     }
 
     /// <summary>The C# files below src, generated and built ones left out.</summary>
-    public static IEnumerable<string> Sources() => Directory
-        .EnumerateFiles(Path.Combine(Root, "src"), "*.cs", SearchOption.AllDirectories)
-        .Where(path => !Path.GetRelativePath(Root, path).Split(Path.DirectorySeparatorChar).Any(part => part is "bin" or "obj"));
+    public static IEnumerable<string> Sources() =>
+        Directory
+            .EnumerateFiles(Path.Combine(Root, "src"), "*.cs", SearchOption.AllDirectories)
+            .Where(path =>
+                !Path.GetRelativePath(Root, path).Split(Path.DirectorySeparatorChar).Any(part => part is "bin" or "obj")
+            );
 
     private static string FindRoot()
     {
-        for (DirectoryInfo? directory = new(AppContext.BaseDirectory); directory is not null; directory = directory.Parent)
+        for (
+            DirectoryInfo? directory = new(AppContext.BaseDirectory);
+            directory is not null;
+            directory = directory.Parent
+        )
         {
             if (File.Exists(Path.Combine(directory.FullName, "LightQ.sln")))
                 return directory.FullName;
@@ -47,11 +54,20 @@ internal static class SourceTree
         var project = XDocument.Load(path);
         return new ProjectFile(
             Path.GetFileNameWithoutExtension(path),
-            [.. Includes(project, "ProjectReference").Select(include => Path.GetFileNameWithoutExtension(include.Replace('\\', '/')))],
-            [.. project.Descendants("PackageReference").Where(item => !IsPrivate(item)).Select(item => item.Attribute("Include")!.Value)],
+            [
+                .. Includes(project, "ProjectReference")
+                    .Select(include => Path.GetFileNameWithoutExtension(include.Replace('\\', '/'))),
+            ],
+            [
+                .. project
+                    .Descendants("PackageReference")
+                    .Where(item => !IsPrivate(item))
+                    .Select(item => item.Attribute("Include")!.Value),
+            ],
             [.. Includes(project, "FrameworkReference")],
             project.Root!.Attribute("Sdk")!.Value,
-            project.Descendants("AssemblyName").FirstOrDefault()?.Value ?? Path.GetFileNameWithoutExtension(path));
+            project.Descendants("AssemblyName").FirstOrDefault()?.Value ?? Path.GetFileNameWithoutExtension(path)
+        );
     }
 
     private static bool IsPrivate(XElement item) => item.Attribute("PrivateAssets")?.Value == "all";
@@ -65,5 +81,6 @@ internal static class SourceTree
         IReadOnlyList<string> Packages,
         IReadOnlyList<string> Frameworks,
         string Sdk,
-        string AssemblyName);
+        string AssemblyName
+    );
 }

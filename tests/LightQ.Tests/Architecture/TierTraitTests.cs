@@ -13,7 +13,11 @@ public sealed partial class TierTraitTests
     {
         var wrong = new List<string>();
         int tests = 0;
-        foreach (string path in Directory.EnumerateFiles(Path.Combine(SourceTree.Root, "tests"), "*Tests.cs", SearchOption.AllDirectories).Where(path => Path.GetFileName(path) is not (nameof(TierTraitTests) + ".cs")))
+        foreach (
+            string path in Directory
+                .EnumerateFiles(Path.Combine(SourceTree.Root, "tests"), "*Tests.cs", SearchOption.AllDirectories)
+                .Where(path => Path.GetFileName(path) is not (nameof(TierTraitTests) + ".cs"))
+        )
         {
             // What lies between one [Fact] or [Theory] and the next is one test, with the private members behind it.
             foreach (string test in Test().Split(File.ReadAllText(path)).Skip(1))

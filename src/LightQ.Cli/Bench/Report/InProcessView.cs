@@ -33,10 +33,20 @@ internal sealed class InProcessView : ScenarioView<InProcessResult>
         string[] percentiles = [.. names.OrderBy(name => name == "max").Skip(1)];
         return new(
             [
-                "target", "size", "rate", "processes", .. percentiles.Select(p => $"{p} ns"),
-                "> 20 us", "line > 20 us", "line p50 ns", "p50 of line", "p99 of line", "checked",
+                "target",
+                "size",
+                "rate",
+                "processes",
+                .. percentiles.Select(p => $"{p} ns"),
+                "> 20 us",
+                "line > 20 us",
+                "line p50 ns",
+                "p50 of line",
+                "p99 of line",
+                "checked",
             ],
-            [.. results.Select(r => Row(r, percentiles))]);
+            [.. results.Select(r => Row(r, percentiles))]
+        );
     }
 
     /// <summary>One plot with all targets, beside the median of the yardstick as a level line.</summary>
@@ -44,7 +54,10 @@ internal sealed class InProcessView : ScenarioView<InProcessResult>
     {
         InProcessResult first = results[0];
         string processes = first.Processes == 1 ? "one process" : "two processes";
-        page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, ");
+        page.Append(
+            CultureInfo.InvariantCulture,
+            $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, "
+        );
         page.Append(CultureInfo.InvariantCulture, $"{processes}, {first.Pairs} runs of {first.Messages:N0}</h2>\n");
         List<PlotSeries> lines = [.. results.Select(r => new PlotSeries(r.Kind, [.. r.LatencyUs.Points()]))];
         double line = Median.Of(results.Select(r => r.YardstickLatencyUs.P50));
@@ -52,12 +65,18 @@ internal sealed class InProcessView : ScenarioView<InProcessResult>
         page.Append(SvgPlot.Lines("microseconds", lines));
         ReportRows percentiles = PercentileTable.Of(lines, "N3");
         LatencyFigures onLine = LatencyFigures.MedianOf([.. results.Select(r => r.YardstickLatencyUs)]);
-        IEnumerable<double?> shares = [.. results.Select(r => r.LatencyUs.LaterThan20UsPercent), onLine.LaterThan20UsPercent];
+        IEnumerable<double?> shares =
+        [
+            .. results.Select(r => r.LatencyUs.LaterThan20UsPercent),
+            onLine.LaterThan20UsPercent,
+        ];
         PageTable.Append(
             page,
             new(
                 [.. percentiles.Columns, "later than 20 us"],
-                [.. percentiles.Rows.Zip(shares, (row, share) => (string[])[.. row, Text($"{share:F2} %")])]));
+                [.. percentiles.Rows.Zip(shares, (row, share) => (string[])[.. row, Text($"{share:F2} %")])]
+            )
+        );
     }
 
     private static string[] Row(InProcessResult r, string[] percentiles)
@@ -69,7 +88,9 @@ internal sealed class InProcessView : ScenarioView<InProcessResult>
             Text($"{r.Size} B"),
             Text($"{r.Rate:N0}/s"),
             Text($"{r.Processes}"),
-            .. percentiles.Select(p => points.TryGetValue(p, out double us) ? Text($"{us * NanosecondsPerMicrosecond:N0}") : ""),
+            .. percentiles.Select(p =>
+                points.TryGetValue(p, out double us) ? Text($"{us * NanosecondsPerMicrosecond:N0}") : ""
+            ),
             Text($"{r.LatencyUs.LaterThan20UsPercent:F2} %"),
             Text($"{r.YardstickLatencyUs.LaterThan20UsPercent:F2} %"),
             Text($"{r.YardstickLatencyUs.P50 * NanosecondsPerMicrosecond:N0}"),

@@ -3,16 +3,22 @@ using LightQ.Bench.Figures;
 
 namespace LightQ.Cli.Bench.Report;
 
-/// <summary>Runs in the layout of the reference document, which is what Chronicle's Java Latency Benchmark Harness prints.</summary>
+/// <summary>
+/// Runs in the layout of the reference document, which is what Chronicle's Java Latency Benchmark Harness prints.
+/// </summary>
 /// <remarks>
-/// Layout and formula are those of <c>printPercentilesSummary</c> in <c>net.openhft.chronicle.core.jlbh.JLBH</c> (github.com/OpenHFT/JLBH, and
-/// Chronicle-Core of 2018, which the document was made with). Two things differ: the values are exact to a thousandth where JLBH gives the
-/// middle of a bucket, and a row that a run is too short for is left out.
+/// Layout and formula are those of <c>printPercentilesSummary</c> in <c>net.openhft.chronicle.core.jlbh.JLBH</c>
+/// (github.com/OpenHFT/JLBH, and Chronicle-Core of 2018, which the document was made with). Two things differ: the
+/// values are exact to a thousandth where JLBH gives the middle of a bucket, and a row that a run is too short for is
+/// left out.
 /// </remarks>
 internal static class JlbhSummary
 {
-    private const string Title = "-------------------------------- SUMMARY (end to end)------------------------------------------------------------";
-    private const string Rule = "-------------------------------------------------------------------------------------------------------------------";
+    private const string Title =
+        "-------------------------------- SUMMARY (end to "
+        + "end)------------------------------------------------------------";
+    private const string Rule =
+        "-------------------------------------------------------------------------------------------------------------------";
 
     /// <summary>The table of some runs.</summary>
     public static IEnumerable<string> Of(IReadOnlyList<LatencyFigures> runs)
@@ -35,13 +41,17 @@ internal static class JlbhSummary
     public static IEnumerable<string> Of(IReadOnlyList<(string Name, IReadOnlyList<double> Values)> rows)
     {
         yield return Title;
-        yield return $"Percentile   {string.Join("         ", rows[0].Values.Select((_, run) => Text($"run{run + 1}")))}      % Variation";
+        yield return $"Percentile   "
+            + $"{string.Join("         ", rows[0].Values.Select((_, run) => Text($"run{run + 1}")))}      % Variation";
         foreach ((string name, IReadOnlyList<double> values) in rows)
-            yield return $"{name + ":",-8}{string.Concat(values.Select(v => Text($"{v,12:F2} ")))}{Text($"{VariationOf(values),12:F2}")}";
+            yield return $"{name + ":", -8}{string.Concat(values.Select(v => Text($"{v, 12:F2} ")))}{Text($"{VariationOf(values), 12:F2}")}";
         yield return Rule;
     }
 
-    /// <summary>JLBH's "% Variation": the spread of all runs but the first, 100 * (max - min) / (max + min / 2). One run has none.</summary>
+    /// <summary>
+    /// JLBH's "% Variation": the spread of all runs but the first, 100 * (max - min) / (max + min / 2). One run has
+    /// none.
+    /// </summary>
     public static double VariationOf(IReadOnlyList<double> runs)
     {
         double[] counted = [.. runs.Skip(1)];

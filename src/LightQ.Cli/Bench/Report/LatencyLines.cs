@@ -25,7 +25,7 @@ internal static class LatencyLines
         yield return Rule;
         yield return "HDR Percentiles:";
         foreach ((double percentile, double value) in LatencyRun.Percentiles.Zip(run.PercentilesUs))
-            yield return Text($"{Text($"{percentile}:"),-9} {Time(value)}");
+            yield return Text($"{Text($"{percentile}:"), -9} {Time(value)}");
         yield return Rule;
         yield return Text($"Actual Msgs/Sec: {actual}");
         yield return $"Actual Band/Sec: {SizeText.Short(actual * size * Ways)}";
@@ -37,7 +37,8 @@ internal static class LatencyLines
         yield return $"Last Recv Wall Time: {Time(run.LastReceivedUs)}";
     }
 
-    private static string Time(double microseconds) => DurationText.Format(TimeSpan.FromMicroseconds(Math.Floor(microseconds)));
+    private static string Time(double microseconds) =>
+        DurationText.Format(TimeSpan.FromMicroseconds(Math.Floor(microseconds)));
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

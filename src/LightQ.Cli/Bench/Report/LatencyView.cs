@@ -28,10 +28,21 @@ internal sealed class LatencyView : ScenarioView<LatencyResult>
         string[] yardsticks = Yardsticks.Of(results);
         return new(
             [
-                "size", "kind", "ack", "rate", "through", "p50 us", "p90", "p99", "p99.9", "p99.99", "max",
+                "size",
+                "kind",
+                "ack",
+                "rate",
+                "through",
+                "p50 us",
+                "p90",
+                "p99",
+                "p99.9",
+                "p99.99",
+                "max",
                 .. yardsticks.SelectMany(y => new[] { $"p50 of {y}", $"p99 of {y}" }),
             ],
-            [.. Yardsticks.Beside(results).SelectMany(beside => Rows(beside, yardsticks.Length))]);
+            [.. Yardsticks.Beside(results).SelectMany(beside => Rows(beside, yardsticks.Length))]
+        );
     }
 
     public override void AppendFigures(StringBuilder page, IReadOnlyList<LatencyResult> results)
@@ -39,7 +50,10 @@ internal sealed class LatencyView : ScenarioView<LatencyResult>
         foreach (IGrouping<int, LatencyResult> group in results.GroupBy(r => r.Size))
         {
             LatencyResult first = group.First();
-            page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, ");
+            page.Append(
+                CultureInfo.InvariantCulture,
+                $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, "
+            );
             page.Append(CultureInfo.InvariantCulture, $"{first.Kind}, ack {first.Ack}</h2>\n");
             PlotSeries[] lines =
             [

@@ -27,10 +27,20 @@ internal sealed class ReferenceView : RateView<ReferenceResult>
         string[] documents = Yardsticks.Of(results);
         return new(
             [
-                "size", "kind", "ack", "messages", .. documents.SelectMany(d => new[] { $"{d} published", "true" }),
-                "messages/s", "MiB/s", .. documents.Select(d => $"of {d}"), "p50 us", "p99 us", "checked",
+                "size",
+                "kind",
+                "ack",
+                "messages",
+                .. documents.SelectMany(d => new[] { $"{d} published", "true" }),
+                "messages/s",
+                "MiB/s",
+                .. documents.Select(d => $"of {d}"),
+                "p50 us",
+                "p99 us",
+                "checked",
             ],
-            [.. Yardsticks.Beside(results).Select(Row)]);
+            [.. Yardsticks.Beside(results).Select(Row)]
+        );
     }
 
     public override void AppendFigures(StringBuilder page, IReadOnlyList<ReferenceResult> results)

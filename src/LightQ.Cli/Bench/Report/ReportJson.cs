@@ -15,7 +15,8 @@ namespace LightQ.Cli.Bench.Report;
     GenerationMode = JsonSourceGenerationMode.Metadata,
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
+)]
 [JsonSerializable(typeof(BenchReport<ThroughputResult>))]
 [JsonSerializable(typeof(BenchReport<LatencyResult>))]
 [JsonSerializable(typeof(BenchReport<ReferenceResult>))]

@@ -24,11 +24,19 @@ internal static class ReportPage
     {
         var page = new StringBuilder();
         BenchMachine machine = report.Machine;
-        page.Append(CultureInfo.InvariantCulture, $"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>LightQ {Escape(report.Scenario)}</title>\n<style>\n{Style}\n</style>\n");
+        page.Append(
+            CultureInfo.InvariantCulture,
+            $"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>LightQ "
+                + $"{Escape(report.Scenario)}</title>\n<style>\n{Style}\n</style>\n"
+        );
         page.Append(CultureInfo.InvariantCulture, $"<h1>LightQ: {Escape(report.Scenario)}</h1>\n");
         page.Append(
             CultureInfo.InvariantCulture,
-            $"<p class=\"dim\">{Escape(machine.Cpu)}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerGiB:F0} GiB, {Escape(machine.Runtime)}, GC {Escape(machine.Gc)}; LightQ {Escape(typeof(ReportPage).Assembly.GetName().Version!.ToString(3))}, {DateTimeOffset.UtcNow:yyyy-MM-dd HH:mm} UTC.</p>\n");
+            $"<p class=\"dim\">{Escape(machine.Cpu)}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerGiB:F0} "
+                + $"GiB, {Escape(machine.Runtime)}, GC {Escape(machine.Gc)}; LightQ "
+                + $"{Escape(typeof(ReportPage).Assembly.GetName().Version!.ToString(3))}, "
+                + $"{DateTimeOffset.UtcNow:yyyy-MM-dd HH:mm} UTC.</p>\n"
+        );
         foreach (string note in view.Notes)
             page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(note)}</p>\n");
         foreach (string remark in report.Remarks)
@@ -38,7 +46,9 @@ internal static class ReportPage
         {
             page.Append(
                 CultureInfo.InvariantCulture,
-                $"<p class=\"bad\">At {r.Size} B: {r.Lost} lost, {r.Duplicated} duplicated, {r.Reordered} reordered, {r.Damaged} damaged.</p>\n");
+                $"<p class=\"bad\">At {r.Size} B: {r.Lost} lost, {r.Duplicated} duplicated, {r.Reordered} reordered, "
+                    + $"{r.Damaged} damaged.</p>\n"
+            );
         }
         return page.Append("</html>\n").ToString();
     }

@@ -12,14 +12,42 @@ internal static class ReportWriter
     /// </summary>
     private static readonly string[] Order =
     [
-        "size", "kind", "ack", "api", "messages", "messages_per_second",
-        "yardstick", "yardstick_messages_per_second", "published_messages_per_second", "ratio", "ratio_p99", "pairs",
-        "lost", "duplicated", "reordered", "damaged", "yardstick_faults",
-        "rate", "latency_us", "yardstick_latency_us", "latency_runs_us", "yardstick_latency_runs_us", "processes",
-        "broker_cpu_seconds", "broker_peak_rss_bytes",
-        "topics", "backlog_bytes", "ready_ms", "yardstick_ready_ms", "ready_runs_ms", "yardstick_ready_runs_ms",
+        "size",
+        "kind",
+        "ack",
+        "api",
+        "messages",
+        "messages_per_second",
+        "yardstick",
+        "yardstick_messages_per_second",
+        "published_messages_per_second",
+        "ratio",
+        "ratio_p99",
+        "pairs",
+        "lost",
+        "duplicated",
+        "reordered",
+        "damaged",
+        "yardstick_faults",
+        "rate",
+        "latency_us",
+        "yardstick_latency_us",
+        "latency_runs_us",
+        "yardstick_latency_runs_us",
+        "processes",
+        "broker_cpu_seconds",
+        "broker_peak_rss_bytes",
+        "topics",
+        "backlog_bytes",
+        "ready_ms",
+        "yardstick_ready_ms",
+        "ready_runs_ms",
+        "yardstick_ready_runs_ms",
         "broker_ready_rss_bytes",
-        "fanout", "scale", "runs", "yardstick_runs",
+        "fanout",
+        "scale",
+        "runs",
+        "yardstick_runs",
     ];
 
     private static readonly JsonSerializerOptions Ordered = new(ReportJson.Default.Options)
@@ -31,7 +59,9 @@ internal static class ReportWriter
     public static string Write<TResult>(BenchReport<TResult> report)
         where TResult : BenchResult =>
         JsonSerializer.Serialize(
-            report, (JsonTypeInfo<BenchReport<TResult>>)Ordered.GetTypeInfo(typeof(BenchReport<TResult>)));
+            report,
+            (JsonTypeInfo<BenchReport<TResult>>)Ordered.GetTypeInfo(typeof(BenchReport<TResult>))
+        );
 
     private static void Sort(JsonTypeInfo type)
     {

@@ -22,12 +22,25 @@ internal sealed class ScaleView : ScenarioView<ScaleResult>
     ];
 
     /// <summary>A row for every dimension.</summary>
-    public override ReportRows Table(IReadOnlyList<ScaleResult> results) => new(
-        [
-            "what grows", "from", "to", "topics", "measured", "with few", "with many", "ratio",
-            "KiB each", "idle CPU", "at rest MiB", "peak MiB", "checked",
-        ],
-        [.. results.Select(Row)]);
+    public override ReportRows Table(IReadOnlyList<ScaleResult> results) =>
+        new(
+            [
+                "what grows",
+                "from",
+                "to",
+                "topics",
+                "measured",
+                "with few",
+                "with many",
+                "ratio",
+                "KiB each",
+                "idle CPU",
+                "at rest MiB",
+                "peak MiB",
+                "checked",
+            ],
+            [.. results.Select(Row)]
+        );
 
     public override void AppendFigures(StringBuilder page, IReadOnlyList<ScaleResult> results)
     {

@@ -20,12 +20,22 @@ internal sealed class StartupView : ScenarioView<StartupResult>
         "Not shown: a machine that has just started itself, whose page cache is empty.",
     ];
 
-    public override ReportRows Table(IReadOnlyList<StartupResult> results) => new(
-        [
-            "topics", "backlog MiB", "ready ms", "slowest", "yardstick", "its ready ms", "ratio",
-            "MiB when ready", "peak MiB", "checked",
-        ],
-        [.. results.Select(Row)]);
+    public override ReportRows Table(IReadOnlyList<StartupResult> results) =>
+        new(
+            [
+                "topics",
+                "backlog MiB",
+                "ready ms",
+                "slowest",
+                "yardstick",
+                "its ready ms",
+                "ratio",
+                "MiB when ready",
+                "peak MiB",
+                "checked",
+            ],
+            [.. results.Select(Row)]
+        );
 
     /// <summary>A group of bars for each start.</summary>
     public override void AppendFigures(StringBuilder page, IReadOnlyList<StartupResult> results)
@@ -44,16 +54,16 @@ internal sealed class StartupView : ScenarioView<StartupResult>
     }
 
     private static string[] Row(StartupResult result) =>
-    [
-        Text($"{result.Topics:N0}"),
-        Text($"{result.BacklogBytes / BytesPerMiB:N0}"),
-        Text($"{result.ReadyMs:N0}"),
-        Text($"{result.ReadyRunsMs.Max():N0}"),
-        result.Yardstick,
-        Text($"{result.YardstickReadyMs:N0}"),
-        Text($"{result.Ratio:F2}"),
-        Text($"{result.BrokerReadyRssBytes / BytesPerMiB:F0}"),
-        Text($"{result.BrokerPeakRssBytes / BytesPerMiB:F0}"),
-        result.IsSound ? "nothing lost" : "FAILED",
-    ];
+        [
+            Text($"{result.Topics:N0}"),
+            Text($"{result.BacklogBytes / BytesPerMiB:N0}"),
+            Text($"{result.ReadyMs:N0}"),
+            Text($"{result.ReadyRunsMs.Max():N0}"),
+            result.Yardstick,
+            Text($"{result.YardstickReadyMs:N0}"),
+            Text($"{result.Ratio:F2}"),
+            Text($"{result.BrokerReadyRssBytes / BytesPerMiB:F0}"),
+            Text($"{result.BrokerPeakRssBytes / BytesPerMiB:F0}"),
+            result.IsSound ? "nothing lost" : "FAILED",
+        ];
 }

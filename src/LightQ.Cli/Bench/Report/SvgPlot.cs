@@ -29,7 +29,8 @@ internal static class SvgPlot
         var svg = Begin(unit, names);
         for (int step = 0; step <= Steps; step++)
             AppendGridLine(svg, Bottom - (((double)Bottom - Top) * step / Steps), top * step / Steps);
-        double groupWidth = (double)(Right - Left) / groups.Count, barWidth = groupWidth * 0.8 / names.Length;
+        double groupWidth = (double)(Right - Left) / groups.Count,
+            barWidth = groupWidth * 0.8 / names.Length;
         for (int g = 0; g < groups.Count; g++)
         {
             double x = Left + (g * groupWidth) + (groupWidth * 0.1);
@@ -40,7 +41,10 @@ internal static class SvgPlot
                 double height = (Bottom - Top) * value / top;
                 svg.Append(
                     CultureInfo.InvariantCulture,
-                    $"<rect x=\"{x + (index * barWidth):F1}\" y=\"{Bottom - height:F1}\" width=\"{barWidth * 0.9:F1}\" height=\"{height:F1}\" fill=\"{Colours[index % Colours.Length]}\"><title>{name}: {value:N0}</title></rect>\n");
+                    $"<rect x=\"{x + (index * barWidth):F1}\" y=\"{Bottom - height:F1}\" "
+                        + $"width=\"{barWidth * 0.9:F1}\" height=\"{height:F1}\" "
+                        + $"fill=\"{Colours[index % Colours.Length]}\"><title>{name}: {value:N0}</title></rect>\n"
+                );
             }
         }
         return svg.Append("</svg>\n").ToString();
@@ -50,7 +54,8 @@ internal static class SvgPlot
     public static string Lines(string unit, IReadOnlyList<PlotSeries> lines)
     {
         double[] values = [.. lines.SelectMany(l => l.Points).Select(p => p.Value).Where(v => v > 0)];
-        int low = (int)Math.Floor(Math.Log10(values.Min())), high = Math.Max(low + 1, (int)Math.Ceiling(Math.Log10(values.Max())));
+        int low = (int)Math.Floor(Math.Log10(values.Min())),
+            high = Math.Max(low + 1, (int)Math.Ceiling(Math.Log10(values.Max())));
         var svg = Begin(unit, [.. lines.Select(l => l.Name)]);
         for (int power = low; power <= high; power++)
             AppendGridLine(svg, Y(Math.Pow(10, power)), Math.Pow(10, power));
@@ -58,41 +63,67 @@ internal static class SvgPlot
             AppendLabel(svg, X(i), lines[0].Points[i].Name);
         for (int l = 0; l < lines.Count; l++)
         {
-            string points = string.Join(' ', lines[l].Points.Select((p, i) => string.Create(CultureInfo.InvariantCulture, $"{X(i):F1},{Y(p.Value):F1}")));
-            svg.Append(CultureInfo.InvariantCulture, $"<polyline points=\"{points}\" fill=\"none\" stroke=\"{Colours[l % Colours.Length]}\" stroke-width=\"2\"{Dashes(l)}/>\n");
+            string points = string.Join(
+                ' ',
+                lines[l]
+                    .Points.Select((p, i) => string.Create(CultureInfo.InvariantCulture, $"{X(i):F1},{Y(p.Value):F1}"))
+            );
+            svg.Append(
+                CultureInfo.InvariantCulture,
+                $"<polyline points=\"{points}\" fill=\"none\" stroke=\"{Colours[l % Colours.Length]}\" "
+                    + $"stroke-width=\"2\"{Dashes(l)}/>\n"
+            );
         }
         return svg.Append("</svg>\n").ToString();
 
         double X(int index) => Left + ((Right - Left) * (index + 0.5) / lines[0].Points.Count);
-        double Y(double value) => Bottom - ((Bottom - Top) * Math.Clamp((Math.Log10(Math.Max(value, 1e-9)) - low) / (high - low), 0, 1));
+        double Y(double value) =>
+            Bottom - ((Bottom - Top) * Math.Clamp((Math.Log10(Math.Max(value, 1e-9)) - low) / (high - low), 0, 1));
     }
 
     private static StringBuilder Begin(string unit, string[] names)
     {
         var svg = new StringBuilder();
         int above = LegendTop(names.Length) - LegendY; // Names that do not fit into one row grow the plot upwards.
-        svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 {above} {Width} {Height - above}\" width=\"{Width}\" role=\"img\">\n<text x=\"4\" y=\"16\">{unit}</text>\n");
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<svg viewBox=\"0 {above} {Width} {Height - above}\" width=\"{Width}\" role=\"img\">\n<text x=\"4\" "
+                + $"y=\"16\">{unit}</text>\n"
+        );
         for (int i = 0; i < names.Length; i++)
         {
-            int x = Left + 70 + (i % NamesInRow * 110), y = LegendTop(names.Length) + (i / NamesInRow * RowHeight);
+            int x = Left + 70 + (i % NamesInRow * 110),
+                y = LegendTop(names.Length) + (i / NamesInRow * RowHeight);
             svg.Append(
                 CultureInfo.InvariantCulture,
-                $"<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{Colours[i % Colours.Length]}\"/><text x=\"{x + 18}\" y=\"{y + 10}\">{WebUtility.HtmlEncode(names[i])}</text>\n");
+                $"<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{Colours[i % Colours.Length]}\"/><text "
+                    + $"x=\"{x + 18}\" y=\"{y + 10}\">{WebUtility.HtmlEncode(names[i])}</text>\n"
+            );
         }
         return svg;
     }
 
     private static int LegendTop(int names) => LegendY - (Math.Max(0, names - 1) / NamesInRow * RowHeight);
 
-    private static void AppendGridLine(StringBuilder svg, double y, double value) => svg.Append(
-        CultureInfo.InvariantCulture,
-        $"<line x1=\"{Left}\" x2=\"{Right}\" y1=\"{y:F1}\" y2=\"{y:F1}\" stroke=\"currentColor\" stroke-opacity=\".2\"/><text x=\"{Left - 8}\" y=\"{y + 4:F1}\" text-anchor=\"end\">{Short(value)}</text>\n");
+    private static void AppendGridLine(StringBuilder svg, double y, double value) =>
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<line x1=\"{Left}\" x2=\"{Right}\" y1=\"{y:F1}\" y2=\"{y:F1}\" stroke=\"currentColor\" "
+                + $"stroke-opacity=\".2\"/><text x=\"{Left - 8}\" y=\"{y + 4:F1}\" "
+                + $"text-anchor=\"end\">{Short(value)}</text>\n"
+        );
 
     private static void AppendLabel(StringBuilder svg, double x, string text) =>
-        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x:F1}\" y=\"{Bottom + 20}\" text-anchor=\"middle\">{text}</text>\n");
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<text x=\"{x:F1}\" y=\"{Bottom + 20}\" text-anchor=\"middle\">{text}</text>\n"
+        );
 
     /// <summary>Lines that share a colour differ in their dashes.</summary>
-    private static string Dashes(int line) => line < Colours.Length ? "" : string.Create(CultureInfo.InvariantCulture, $" stroke-dasharray=\"{3 * (line / Colours.Length)} 3\"");
+    private static string Dashes(int line) =>
+        line < Colours.Length
+            ? ""
+            : string.Create(CultureInfo.InvariantCulture, $" stroke-dasharray=\"{3 * (line / Colours.Length)} 3\"");
 
     private static double NiceTop(double value)
     {
@@ -100,10 +131,11 @@ internal static class SvgPlot
         return RoundNumbers.Select(m => m * power).First(t => t >= value);
     }
 
-    private static string Short(double value) => value switch
-    {
-        >= 1e6 => (value / 1e6).ToString("0.##", CultureInfo.InvariantCulture) + " M",
-        >= 1e3 => (value / 1e3).ToString("0.##", CultureInfo.InvariantCulture) + " k",
-        _ => value.ToString("0.####", CultureInfo.InvariantCulture),
-    };
+    private static string Short(double value) =>
+        value switch
+        {
+            >= 1e6 => (value / 1e6).ToString("0.##", CultureInfo.InvariantCulture) + " M",
+            >= 1e3 => (value / 1e3).ToString("0.##", CultureInfo.InvariantCulture) + " k",
+            _ => value.ToString("0.####", CultureInfo.InvariantCulture),
+        };
 }

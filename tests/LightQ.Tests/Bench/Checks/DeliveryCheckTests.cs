@@ -12,7 +12,8 @@ public sealed class DeliveryCheckTests
     {
         var latency = new LatencyHistogram();
         DeliveryCheck check = DeliveryCheck.OfNextRun(2, latency);
-        MessagePattern old = new(40), run = new(100);
+        MessagePattern old = new(40),
+            run = new(100);
 
         check.Take(old.Body(7, stamp: 1));
         check.Take("text that somebody published"u8);

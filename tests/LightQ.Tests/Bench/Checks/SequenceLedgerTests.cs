@@ -15,7 +15,12 @@ public sealed class SequenceLedgerTests
     [InlineData(new long[] { 3, 2, 1, 0 }, 0, 0, 3)]
     [InlineData(new long[] { 3, 1, 1, 0 }, 1, 1, 2)]
     [InlineData(new long[0], 4, 0, 0)]
-    public void It_tells_what_is_lost_repeated_and_late_of_four(long[] sequences, long lost, long duplicated, long reordered)
+    public void It_tells_what_is_lost_repeated_and_late_of_four(
+        long[] sequences,
+        long lost,
+        long duplicated,
+        long reordered
+    )
     {
         var ledger = new SequenceLedger();
         foreach (long sequence in sequences)

@@ -6,7 +6,10 @@ namespace LightQ.Tests.Bench.Fanout;
 
 public sealed class FanoutLedgerTests
 {
-    private const int Publishers = 3, WarmUp = 2, Each = 5, Size = 200;
+    private const int Publishers = 3,
+        WarmUp = 2,
+        Each = 5,
+        Size = 200;
 
     private readonly FanoutBody _body = new("host", Size);
     private readonly FanoutLedger _ledger = new(Publishers, WarmUp, Each);
@@ -22,8 +25,11 @@ public sealed class FanoutLedgerTests
         Assert.Equal(Publishers * (WarmUp + Each), _ledger.Taken);
         Assert.Equal((0, 0, 0), (_ledger.Duplicated, _ledger.Reordered, _ledger.Damaged));
         Assert.Equal(
-            from publisher in Enumerable.Range(0, Publishers) from sequence in Enumerable.Range(WarmUp, Each) select (publisher, sequence),
-            _ledger.Entries().Select(e => (e.Thread, e.Sequence)));
+            from publisher in Enumerable.Range(0, Publishers)
+            from sequence in Enumerable.Range(WarmUp, Each)
+            select (publisher, sequence),
+            _ledger.Entries().Select(e => (e.Thread, e.Sequence))
+        );
         Assert.All(_ledger.Entries(), e => Assert.True(e.Microseconds > 0));
     }
 
@@ -42,8 +48,21 @@ public sealed class FanoutLedgerTests
     public void What_was_not_sent_like_that_is_damaged()
     {
         byte[] sent = _body.Write(1, 3, Stopwatch.GetTimestamp()).ToArray();
-        foreach (byte[] bytes in new[] { Changed(sent, Size - 1), Changed(sent, 22), Changed(sent, 20), sent[..^1], [.. sent, 0], [] })
+        foreach (
+            byte[] bytes in new[]
+            {
+                Changed(sent, Size - 1),
+                Changed(sent, 22),
+                Changed(sent, 20),
+                sent[..^1],
+                [.. sent, 0],
+                [],
+            }
+        )
+        {
             _ledger.Take(_body, bytes);
+        }
+
         _ledger.Take(_body, _body.Write(Publishers, 3, 1));
         _ledger.Take(_body, _body.Write(-1, 3, 1));
         _ledger.Take(_body, _body.Write(1, WarmUp + Each, 1));
@@ -60,5 +79,6 @@ public sealed class FanoutLedgerTests
         return copy;
     }
 
-    private void Take(int publisher, int sequence) => _ledger.Take(_body, _body.Write(publisher, sequence, Stopwatch.GetTimestamp()));
+    private void Take(int publisher, int sequence) =>
+        _ledger.Take(_body, _body.Write(publisher, sequence, Stopwatch.GetTimestamp()));
 }

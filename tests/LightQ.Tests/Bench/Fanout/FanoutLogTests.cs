@@ -21,8 +21,16 @@ public sealed class FanoutLogTests : IDisposable
         FanoutLog.Append(path, 9, [Ledger(1)]);
 
         string[] lines = File.ReadAllLines(path);
-        Assert.Equal(["-0-0 7", "-0-1 7", "-0-1 8", "-0-1 9"], lines.Select(l => l[Environment.MachineName.Length..l.LastIndexOf(' ')]));
-        double[] written = [.. lines.Select(l => double.Parse(l[(l.LastIndexOf(' ') + 1)..], System.Globalization.CultureInfo.InvariantCulture))];
+        Assert.Equal(
+            ["-0-0 7", "-0-1 7", "-0-1 8", "-0-1 9"],
+            lines.Select(l => l[Environment.MachineName.Length..l.LastIndexOf(' ')])
+        );
+        double[] written =
+        [
+            .. lines.Select(l =>
+                double.Parse(l[(l.LastIndexOf(' ') + 1)..], System.Globalization.CultureInfo.InvariantCulture)
+            ),
+        ];
         (LatencyHistogram read, double mean) = FanoutLog.Read(path);
         Assert.Equal(4, read.Count);
         Assert.Equal(written.Average(), mean, 0.001);
@@ -39,7 +47,11 @@ public sealed class FanoutLogTests : IDisposable
         string path = FanoutLog.PathIn(_directory);
         File.WriteAllText(path, $"host-1-2 3 4.5\n{line}\n");
 
-        Assert.Contains("no entry", Assert.Throws<InvalidDataException>(() => FanoutLog.Read(path)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "no entry",
+            Assert.Throws<InvalidDataException>(() => FanoutLog.Read(path)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     private static FanoutLedger Ledger(params int[] sequences)
@@ -47,7 +59,13 @@ public sealed class FanoutLogTests : IDisposable
         var body = new FanoutBody("host", 100);
         var ledger = new FanoutLedger(1, 0, 2);
         foreach (int sequence in sequences)
-            ledger.Take(body, body.Write(0, sequence, Stopwatch.GetTimestamp() - (Stopwatch.Frequency / 100 * (sequence + 1))));
+        {
+            ledger.Take(
+                body,
+                body.Write(0, sequence, Stopwatch.GetTimestamp() - (Stopwatch.Frequency / 100 * (sequence + 1)))
+            );
+        }
+
         return ledger;
     }
 }

@@ -68,7 +68,9 @@ public sealed class LatencyHistogramTests
     public void Two_histograms_added_equal_one_that_got_everything()
     {
         var random = new Random(7);
-        LatencyHistogram even = new(), odd = new(), all = new();
+        LatencyHistogram even = new(),
+            odd = new(),
+            all = new();
         for (int i = 0; i < 1000; i++)
         {
             long value = random.NextInt64(1_000_000);

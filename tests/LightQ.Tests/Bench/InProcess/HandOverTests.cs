@@ -20,10 +20,16 @@ public sealed class HandOverTests
         using var line = new CacheLine(file: null);
         var histogram = new LatencyHistogram();
 
-        await BothAsync(() => line.Send(new SendPlan(1000, 1_000_000), Cancelled), () => line.Receive(1000, histogram, Cancelled));
+        await BothAsync(
+            () => line.Send(new SendPlan(1000, 1_000_000), Cancelled),
+            () => line.Receive(1000, histogram, Cancelled)
+        );
         LatencyHistogram trips = new();
         await BothAsync(() => trips = line.Ping(Cancelled), () => line.Echo(Cancelled));
-        await BothAsync(() => line.Send(new SendPlan(500, double.PositiveInfinity), Cancelled), () => line.Receive(500, histogram, Cancelled));
+        await BothAsync(
+            () => line.Send(new SendPlan(500, double.PositiveInfinity), Cancelled),
+            () => line.Receive(500, histogram, Cancelled)
+        );
 
         Assert.Equal((1500, 1000), (histogram.Count, trips.Count));
         Assert.True(histogram.Min >= 0 && histogram.Max > 0);
@@ -45,7 +51,12 @@ public sealed class HandOverTests
     [Fact]
     public void The_share_of_several_runs_is_the_median_runs_or_none()
     {
-        LatencyFigures[] runs = [new() { LaterThan20UsPercent = 1 }, new() { LaterThan20UsPercent = 40 }, new() { LaterThan20UsPercent = LateSharePercent }];
+        LatencyFigures[] runs =
+        [
+            new() { LaterThan20UsPercent = 1 },
+            new() { LaterThan20UsPercent = 40 },
+            new() { LaterThan20UsPercent = LateSharePercent },
+        ];
 
         Assert.Equal(LateSharePercent, LatencyFigures.MedianOf(runs).LaterThan20UsPercent);
         Assert.Null(LatencyFigures.MedianOf([.. runs, new LatencyFigures()]).LaterThan20UsPercent);
@@ -60,13 +71,19 @@ public sealed class HandOverTests
         histogram.Clear();
         histogram.Record(100);
 
-        Assert.Equal((1, 100, 100, 100, 0), (histogram.Count, histogram.Min, histogram.Max, histogram.Percentile(100), histogram.CountFrom(101)));
+        Assert.Equal(
+            (1, 100, 100, 100, 0),
+            (histogram.Count, histogram.Min, histogram.Max, histogram.Percentile(100), histogram.CountFrom(101))
+        );
     }
 
     [Fact]
     public void No_pool_thread_spins_beside_the_two_that_hand_over()
     {
-        Assert.Equal("0", BenchRuntime.SettingsFor(["bench", "inprocess", "--runs", "3"])[RuntimeSettings.PoolSpinLimit]);
+        Assert.Equal(
+            "0",
+            BenchRuntime.SettingsFor(["bench", "inprocess", "--runs", "3"])[RuntimeSettings.PoolSpinLimit]
+        );
         Assert.Equal("0", BenchRuntime.SettingsFor(["bench-role", "hand-over"])[RuntimeSettings.PoolSpinLimit]);
         Assert.Equal("0", BrokerRuntime.SettingsFor(["server"])[RuntimeSettings.PoolSpinLimit]);
         Assert.Empty(BenchRuntime.SettingsFor(["bench", "throughput"]));
@@ -76,5 +93,8 @@ public sealed class HandOverTests
     }
 
     private static Task BothAsync(Action one, Action other) =>
-        Task.WhenAll(Task.Factory.StartNew(one, Cancelled, TaskCreationOptions.LongRunning, TaskScheduler.Default), Task.Factory.StartNew(other, Cancelled, TaskCreationOptions.LongRunning, TaskScheduler.Default));
+        Task.WhenAll(
+            Task.Factory.StartNew(one, Cancelled, TaskCreationOptions.LongRunning, TaskScheduler.Default),
+            Task.Factory.StartNew(other, Cancelled, TaskCreationOptions.LongRunning, TaskScheduler.Default)
+        );
 }

@@ -10,11 +10,22 @@ public sealed class NatsParserTests
 {
     private const string Stream =
         "INFO {\"server_id\":\"X\"}\r\nPING\r\nMSG bench 1 5\r\nhello\r\nMSG bench 1 5\r\nwor\r\n\r\n+OK\r\n"
-        + "MSG bench 1 reply.to 2\r\nhi\r\nMSG bench 1 0\r\n\r\nMSG bench 1 12\r\nhello, world\r\nPONG\r\n-ERR 'Slow Consumer'\r\nMSG bench 1 5\r\nagain\r\n";
+        + "MSG bench 1 reply.to 2\r\nhi\r\nMSG bench 1 0\r\n\r\nMSG bench 1 12\r\nhello, world\r\nPONG\r\n-ERR 'Slow "
+        + "Consumer'\r\nMSG bench 1 5\r\nagain\r\n";
 
     private static readonly string[] Expected =
     [
-        "INFO {\"server_id\":\"X\"}", "PING", "<hello>", "<wor\r\n>", "+OK", "<hi>", "<>", "<hello, world>", "PONG", "-ERR 'Slow Consumer'", "<again>",
+        "INFO {\"server_id\":\"X\"}",
+        "PING",
+        "<hello>",
+        "<wor\r\n>",
+        "+OK",
+        "<hi>",
+        "<>",
+        "<hello, world>",
+        "PONG",
+        "-ERR 'Slow Consumer'",
+        "<again>",
     ];
 
     [Fact]
@@ -49,7 +60,13 @@ public sealed class NatsParserTests
         var parser = new NatsParser(found);
         byte[] large = new byte[1_000_000];
         large.AsSpan().Fill((byte)'x');
-        byte[] bytes = [.. Encoding.ASCII.GetBytes(Stream), .. Encoding.ASCII.GetBytes($"MSG bench 1 {large.Length}\r\n"), .. large, .. "\r\n"u8];
+        byte[] bytes =
+        [
+            .. Encoding.ASCII.GetBytes(Stream),
+            .. Encoding.ASCII.GetBytes($"MSG bench 1 {large.Length}\r\n"),
+            .. large,
+            .. "\r\n"u8,
+        ];
         for (int round = 0; round < 5; round++)
             Feed(parser, bytes);
 

@@ -12,11 +12,24 @@ public sealed class FanoutFiguresTests
     [InlineData(201, 0, false, "201 of 200 deliveries were settled")]
     [InlineData(200, 5.5, false, "5.5 % fewer")]
     [InlineData(200, -1, false, "entries")]
-    public void A_run_is_sound_when_every_delivery_is_settled_and_in_the_log(long settled, double lossPercent, bool isSound, string says)
+    public void A_run_is_sound_when_every_delivery_is_settled_and_in_the_log(
+        long settled,
+        double lossPercent,
+        bool isSound,
+        string says
+    )
     {
         FanoutResult result = SampleResults.FannedOut(rate: 20) with
         {
-            Fanout = new FanoutFigures { Publishers = 2, Subscribers = 20, Published = 10, Settled = settled, Entries = 100, LossPercent = lossPercent },
+            Fanout = new FanoutFigures
+            {
+                Publishers = 2,
+                Subscribers = 20,
+                Published = 10,
+                Settled = settled,
+                Entries = 100,
+                LossPercent = lossPercent,
+            },
         };
 
         string[] failures = [.. new FanoutView().Failures([result])];

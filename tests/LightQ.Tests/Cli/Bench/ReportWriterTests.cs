@@ -9,8 +9,9 @@ namespace LightQ.Tests.Cli.Bench;
 /// <summary>What programs read: every scenario's report has the fields of the fixture, in its order.</summary>
 public sealed class ReportWriterTests
 {
-    private static readonly Dictionary<string, string[]> Fields = File
-        .ReadAllText(Path.Combine(AppContext.BaseDirectory, "Cli", "Bench", "report-fields.txt"))
+    private static readonly Dictionary<string, string[]> Fields = File.ReadAllText(
+            Path.Combine(AppContext.BaseDirectory, "Cli", "Bench", "report-fields.txt")
+        )
         .Split("# ", StringSplitOptions.RemoveEmptyEntries)
         .Select(part => part.TrimEnd().Split('\n'))
         .ToDictionary(lines => lines[0], lines => lines[1..]);
@@ -48,23 +49,30 @@ public sealed class ReportWriterTests
     {
         (_, string report) = Write(
             new ThroughputView(catchUp: false),
-            Moved(100, "relay", 2, 1) with { BrokerCpuSeconds = null, BrokerPeakRssBytes = null });
+            Moved(100, "relay", 2, 1) with
+            {
+                BrokerCpuSeconds = null,
+                BrokerPeakRssBytes = null,
+            }
+        );
 
         using var document = JsonDocument.Parse(report);
         Assert.Equal(
             Fields["throughput"].Where(f => !f.StartsWith("results.broker_", StringComparison.Ordinal)),
-            FieldsOf(document.RootElement, "").Distinct());
+            FieldsOf(document.RootElement, "").Distinct()
+        );
     }
 
     private static (string Scenario, string Report) Write<TResult>(ScenarioView<TResult> view, TResult result)
-        where TResult : BenchResult =>
-        (view.Name, ReportWriter.Write(Report(view, result)));
+        where TResult : BenchResult => (view.Name, ReportWriter.Write(Report(view, result)));
 
-    private static IEnumerable<string> FieldsOf(JsonElement element, string path) => element.ValueKind switch
-    {
-        JsonValueKind.Object => element.EnumerateObject()
-            .SelectMany(p => FieldsOf(p.Value, $"{path}.{p.Name}").Prepend($"{path}.{p.Name}"[1..])),
-        JsonValueKind.Array => element.EnumerateArray().SelectMany(item => FieldsOf(item, path)),
-        _ => [],
-    };
+    private static IEnumerable<string> FieldsOf(JsonElement element, string path) =>
+        element.ValueKind switch
+        {
+            JsonValueKind.Object => element
+                .EnumerateObject()
+                .SelectMany(p => FieldsOf(p.Value, $"{path}.{p.Name}").Prepend($"{path}.{p.Name}"[1..])),
+            JsonValueKind.Array => element.EnumerateArray().SelectMany(item => FieldsOf(item, path)),
+            _ => [],
+        };
 }

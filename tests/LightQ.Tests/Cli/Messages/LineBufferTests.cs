@@ -17,7 +17,10 @@ public sealed class LineBufferTests
     [InlineData("a\r\nb\r\n", new[] { "a\r", "b\r" })]
     [InlineData("", new string[0])]
     [InlineData("\n", new[] { "" })]
-    [InlineData("one longer line than the block is\nx\n\nanother one that is quite long\nend", new[] { "one longer line than the block is", "x", "", "another one that is quite long", "end" })]
+    [InlineData(
+        "one longer line than the block is\nx\n\nanother one that is quite long\nend",
+        new[] { "one longer line than the block is", "x", "", "another one that is quite long", "end" }
+    )]
     public void A_text_splits_at_line_feeds_whatever_the_reads(string text, string[] lines)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
@@ -35,7 +38,14 @@ public sealed class LineBufferTests
 
         List<byte[]> lines = Split(bytes, block: 4, read: 3);
 
-        Assert.Equal<byte[]>([[0xFF, 0x00, 0x0D], [0xC3], [0x80]], lines);
+        Assert.Equal<byte[]>(
+            [
+                [0xFF, 0x00, 0x0D],
+                [0xC3],
+                [0x80],
+            ],
+            lines
+        );
     }
 
     [Fact]

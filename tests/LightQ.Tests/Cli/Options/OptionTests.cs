@@ -17,7 +17,9 @@ public sealed class OptionTests
 {
     [Theory]
     [InlineData("server --data x --data-port 0 --require-auth --insecure false --output json")]
-    [InlineData("topic create orders --kind durable --ring 16MiB --retention-age 7d --ack written --slow-policy drop-oldest")]
+    [InlineData(
+        "topic create orders --kind durable --ring 16MiB --retention-age 7d --ack written --slow-policy drop-oldest"
+    )]
     [InlineData("topic ensure orders --retention-bytes none --retention-age none")]
     [InlineData("topic truncate orders/0 --before 10")]
     [InlineData("topic truncate orders --all")]
@@ -38,18 +40,22 @@ public sealed class OptionTests
     [InlineData("stats orders/3")]
     [InlineData("topic show orders/1023")]
     [InlineData("topic create orders --partitions 1024")]
-    [InlineData("bench throughput --sizes 100,256 --pairs 1 --messages 1000 --api publish --in-flight 10 --kind durable")]
+    [InlineData(
+        "bench throughput --sizes 100,256 --pairs 1 --messages 1000 --api publish --in-flight 10 --kind durable"
+    )]
     [InlineData("bench latency -sz 512 -tr 1000 -tt 5s --stamp actual")]
     [InlineData("bench reference --sizes 100,1024 --messages 1000 --kind durable --runs 2")]
-    [InlineData("bench latency -sa lightq://a -sb lightq://b -tr 1000 -tt 5s -sz 512 -hist file -secure -tls_ca a -tls_key b -tls_cert c")]
+    [InlineData(
+        "bench latency -sa lightq://a -sb lightq://b -tr 1000 -tt 5s -sz 512 -hist file -secure -tls_ca a -tls_key b "
+            + "-tls_cert c"
+    )]
     [InlineData("topic create -n 1")]
     [InlineData("topic create -n 2 -s file orders")]
     [InlineData("producer -m 10000000 -n 1 -s 100")]
     [InlineData("producer -m 10 --style myq orders")]
     [InlineData("consumer -c socket -m 10000000 -n 1")]
     [InlineData("consumer -c zmq orders")]
-    public void It_is_taken(string line) =>
-        Assert.Empty(CommandLine.CreateRoot().Parse(line).Errors);
+    public void It_is_taken(string line) => Assert.Empty(CommandLine.CreateRoot().Parse(line).Errors);
 
     [Theory]
     [InlineData("")]
@@ -108,13 +114,19 @@ public sealed class OptionTests
     [InlineData("topic", "'lightq topic' needs a command: create, ensure, list, show, delete, truncate.")]
     [InlineData("topic show", "'lightq topic show' needs TOPIC.")]
     [InlineData("server --data", "Required argument missing for option: '--data'.")]
-    [InlineData("server --web-port 1 --web-port 2", "Option '--web-port' expects a single argument but 2 were provided.")]
+    [InlineData(
+        "server --web-port 1 --web-port 2",
+        "Option '--web-port' expects a single argument but 2 were provided."
+    )]
     [InlineData("server --output x", "--output: 'x' is not one of table, json.")]
     [InlineData("backup", "'lightq backup' needs FOLDER.")]
     [InlineData("backup ./b2 --rate 5x", "--rate: '5x' is not a size such as 4096, 64KiB, 1MiB or 10GiB.")]
     [InlineData("topic list extra", "'extra' is one word more than 'lightq topic list' takes.")]
     [InlineData("server --dta x", "'--dta' is not an option of 'lightq server'. Did you mean '--data'?")]
-    [InlineData("pub orders --nonsense", "'--nonsense' is not an option of 'lightq pub'. To mean it as text, put '--' in front of it.")]
+    [InlineData(
+        "pub orders --nonsense",
+        "'--nonsense' is not an option of 'lightq pub'. To mean it as text, put '--' in front of it."
+    )]
     [InlineData("sub orders --count x", "--count: 'x' is not a number from 1 on.")]
     [InlineData("topic create t --partitions 1025", "--partitions: '1025' is not a number from 1 to 1024.")]
     [InlineData("topic create t --kind durabel", "--kind: 'durabel' is not one of transient, durable.")]
@@ -125,7 +137,8 @@ public sealed class OptionTests
     [InlineData("pub orders -- --json")]
     [InlineData("pub orders -5")]
     [InlineData("pub orders x --key --y")]
-    public void What_only_looks_like_an_option_is_text(string line) => Assert.Null(ParseMistake.Find(CommandLine.CreateRoot().Parse(line)));
+    public void What_only_looks_like_an_option_is_text(string line) =>
+        Assert.Null(ParseMistake.Find(CommandLine.CreateRoot().Parse(line)));
 
     [Fact]
     public void The_help_of_server_shows_every_default()
@@ -136,7 +149,14 @@ public sealed class OptionTests
         var defaults = new LightQServerOptions { DataDirectory = ServerConfiguration.DefaultDataDirectory };
         Assert.All(
             ServerSettings.All.Where(s => s.Flag is not null),
-            s => Assert.Contains(help.ToString().Split('\n'), l => l.Contains(s.Flag!, StringComparison.Ordinal) && l.Contains($"[default: {s.Read(defaults)}]", StringComparison.Ordinal)));
+            s =>
+                Assert.Contains(
+                    help.ToString().Split('\n'),
+                    l =>
+                        l.Contains(s.Flag!, StringComparison.Ordinal)
+                        && l.Contains($"[default: {s.Read(defaults)}]", StringComparison.Ordinal)
+                )
+        );
     }
 
     [Fact]
@@ -146,7 +166,10 @@ public sealed class OptionTests
         {
             Assert.False(string.IsNullOrEmpty(command.Description), command.Name);
             Assert.NotEmpty(Assert.IsType<ExampleCommand>(command).Examples);
-            Assert.All(command.Options, option => Assert.False(string.IsNullOrEmpty(option.Description), $"{command.Name} {option.Name}"));
+            Assert.All(
+                command.Options,
+                option => Assert.False(string.IsNullOrEmpty(option.Description), $"{command.Name} {option.Name}")
+            );
         }
     }
 
@@ -157,11 +180,18 @@ public sealed class OptionTests
         new TopicSettingOptions().AddTo(command);
 
         Assert.Equal(TopicMapping.Fields.Count, command.Options.Count);
-        Assert.All(TopicMapping.Fields.Zip(command.Options), pair =>
-        {
-            Assert.StartsWith(pair.Second.Name.Split('-')[2], pair.First.Name, StringComparison.Ordinal); // Both lists are in one order.
-            Assert.Equal(pair.First.IsImmutable, pair.Second.Description!.Contains(TopicSettingOptions.Lasting, StringComparison.Ordinal));
-        });
+        Assert.All(
+            TopicMapping.Fields.Zip(command.Options),
+            pair =>
+            {
+                // Both lists are in one order.
+                Assert.StartsWith(pair.Second.Name.Split('-')[2], pair.First.Name, StringComparison.Ordinal);
+                Assert.Equal(
+                    pair.First.IsImmutable,
+                    pair.Second.Description!.Contains(TopicSettingOptions.Lasting, StringComparison.Ordinal)
+                );
+            }
+        );
     }
 
     [Fact]
@@ -212,7 +242,8 @@ public sealed class OptionTests
     [InlineData("17")]
     [InlineData("15m")]
     [InlineData("2026-01-31")]
-    public void A_start_is_a_word_an_offset_an_age_or_a_time(string text) => Assert.True(StartText.TryParse(text, DateTimeOffset.UnixEpoch, out _));
+    public void A_start_is_a_word_an_offset_an_age_or_a_time(string text) =>
+        Assert.True(StartText.TryParse(text, DateTimeOffset.UnixEpoch, out _));
 
     [Fact]
     public void Starts_mean_what_they_say()
@@ -245,7 +276,8 @@ public sealed class OptionTests
     }
 
     [Fact]
-    public void A_defect_is_not_explained_away() => Assert.False(Failure.TryExplain(new InvalidOperationException("x"), out _));
+    public void A_defect_is_not_explained_away() =>
+        Assert.False(Failure.TryExplain(new InvalidOperationException("x"), out _));
 
     private static IEnumerable<Command> All(Command command) =>
         command.Hidden ? [] : command.Subcommands.SelectMany(All).Prepend(command);

@@ -14,13 +14,17 @@ public sealed class ToolPathTests : IDisposable
     {
         string tool = Make("bin", "lightq");
 
-        Assert.Equal("lightq", ToolPath.Find(tool, "unused", $"{_directory}{Path.PathSeparator}{Path.GetDirectoryName(tool)}"));
+        Assert.Equal(
+            "lightq",
+            ToolPath.Find(tool, "unused", $"{_directory}{Path.PathSeparator}{Path.GetDirectoryName(tool)}")
+        );
     }
 
     [Fact]
     public void One_that_dotnet_run_has_built_is_called_by_its_path_also_beside_another_on_the_path()
     {
-        string built = Make("built here", "lightq"), installed = Make("bin", "lightq");
+        string built = Make("built here", "lightq"),
+            installed = Make("bin", "lightq");
 
         Assert.Equal($"'{built}'", ToolPath.Find(built, "unused", Path.GetDirectoryName(installed)));
         Assert.Equal($"'{built}'", ToolPath.Find(built, "unused", null));

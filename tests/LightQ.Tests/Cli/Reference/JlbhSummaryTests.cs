@@ -5,15 +5,19 @@ using Xunit;
 
 namespace LightQ.Tests.Cli.Reference;
 
-/// <summary>Every table of the reference document comes out of its own numbers as it is printed there, field by field.</summary>
+/// <summary>
+/// Every table of the reference document comes out of its own numbers as it is printed there, field by field.
+/// </summary>
 public sealed class JlbhSummaryTests
 {
     private const double Rounding = 0.005;
 
     private static readonly (string Name, string[] Lines)[] Tables =
     [
-        .. File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Cli", "Reference", "jlbh.txt")).Split("# ", StringSplitOptions.RemoveEmptyEntries)
-            .Select(part => part.TrimEnd().Split('\n')).Select(lines => (lines[0], lines[1..])),
+        .. File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Cli", "Reference", "jlbh.txt"))
+            .Split("# ", StringSplitOptions.RemoveEmptyEntries)
+            .Select(part => part.TrimEnd().Split('\n'))
+            .Select(lines => (lines[0], lines[1..])),
     ];
 
     public static TheoryData<string> Names => [.. Tables.Select(t => t.Name)];
@@ -35,7 +39,8 @@ public sealed class JlbhSummaryTests
         Assert.Equal(rows.Length + 3, written.Length);
         for (int i = 0; i < rows.Length; i++)
         {
-            string line = lines[i + 2], mine = written[i + 2];
+            string line = lines[i + 2],
+                mine = written[i + 2];
             Assert.Equal(line.Length, mine.Length);
             // All but the variation, which the document computed from numbers before they were rounded.
             Assert.Equal(line[..line.LastIndexOf(' ')].TrimEnd(), mine[..mine.LastIndexOf(' ')].TrimEnd());
@@ -68,17 +73,30 @@ public sealed class JlbhSummaryTests
         for (int i = 0; i < values; i++)
             histogram.Record(i);
         LatencyFigures figures = LatencyFigures.OfHandOvers(histogram);
-        return [.. JlbhSummary.Of([figures, figures]).Where(l => l.Contains(':', StringComparison.Ordinal)).Select(l => Row(l).Name)];
+        return
+        [
+            .. JlbhSummary
+                .Of([figures, figures])
+                .Where(l => l.Contains(':', StringComparison.Ordinal))
+                .Select(l => Row(l).Name),
+        ];
     }
 
     /// <summary>What the formula may give for numbers that are rounded to these.</summary>
     private static (double Least, double Most) Variations(double[] values)
     {
         double[] counted = values[1..];
-        double min = counted.Min(), max = counted.Max();
+        double min = counted.Min(),
+            max = counted.Max();
         return counted.Length == 1
             ? (0, 0)
-            : (Math.Max(0, JlbhSummary.VariationOf([0, min + Rounding, max - Rounding]) * (max - min > 2 * Rounding ? 1 : 0)), JlbhSummary.VariationOf([0, min - Rounding, max + Rounding]));
+            : (
+                Math.Max(
+                    0,
+                    JlbhSummary.VariationOf([0, min + Rounding, max - Rounding]) * (max - min > 2 * Rounding ? 1 : 0)
+                ),
+                JlbhSummary.VariationOf([0, min - Rounding, max + Rounding])
+            );
     }
 
     private static (string Name, double[] Values, double Variation) Row(string line)

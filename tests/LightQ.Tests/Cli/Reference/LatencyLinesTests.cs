@@ -25,7 +25,8 @@ public sealed class LatencyLinesTests
 
         Assert.Equal(
             File.ReadAllLines(Path.Combine(AppContext.BaseDirectory, "Cli", "Reference", "latency.txt")),
-            LatencyLines.Of(512, 1000, TimeSpan.FromSeconds(5), run));
+            LatencyLines.Of(512, 1000, TimeSpan.FromSeconds(5), run)
+        );
     }
 
     [Theory]
@@ -66,7 +67,10 @@ public sealed class LatencyLinesTests
         Assert.Equal(["1.000000", "1.000000000000", "1000"], rows[^1]);
         Assert.Equal("0.100000000000", rows[1][1]);
         Assert.Equal(0.1, Number(rows[1][0]), 0.001);
-        Assert.Contains(rows, row => row[1] == "0.500000000000" && Math.Abs(Number(row[0]) - 0.5) < 0.002 && row[3] == "2.00");
+        Assert.Contains(
+            rows,
+            row => row[1] == "0.500000000000" && Math.Abs(Number(row[0]) - 0.5) < 0.002 && row[3] == "2.00"
+        );
         Assert.Equal(rows.Select(r => Number(r[0])).Order(), rows.Select(r => Number(r[0])));
         Assert.Equal(rows.Select(r => Number(r[2])).Order(), rows.Select(r => Number(r[2])));
         Assert.StartsWith("#[Mean    =", lines[^2], StringComparison.Ordinal);

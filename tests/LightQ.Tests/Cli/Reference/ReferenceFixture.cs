@@ -27,7 +27,12 @@ internal sealed partial class ReferenceFixture
     public static IReadOnlyList<ReferenceFixture> Read(string document)
     {
         var runs = new List<ReferenceFixture>();
-        foreach (string part in File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Cli", "Reference", document + ".txt")).Split("# ", StringSplitOptions.RemoveEmptyEntries))
+        foreach (
+            string part in File.ReadAllText(
+                    Path.Combine(AppContext.BaseDirectory, "Cli", "Reference", document + ".txt")
+                )
+                .Split("# ", StringSplitOptions.RemoveEmptyEntries)
+        )
         {
             string[] lines = part.TrimEnd().Split('\n');
             if (lines[0].Split(' ') is [var role, var kind, var size])
@@ -37,13 +42,20 @@ internal sealed partial class ReferenceFixture
     }
 
     /// <summary>The number that follows a text.</summary>
-    public double Number(string behind) => double.Parse(
-        Regex.Match(Text, Regex.Escape(behind) + @"\s*\[?([\d.]+)").Groups[1].Value, CultureInfo.InvariantCulture);
+    public double Number(string behind) =>
+        double.Parse(
+            Regex.Match(Text, Regex.Escape(behind) + @"\s*\[?([\d.]+)").Groups[1].Value,
+            CultureInfo.InvariantCulture
+        );
 
     /// <summary>The number in front of a text.</summary>
-    public double NumberBefore(string text) => double.Parse(Regex.Match(Text, @"([\d.]+)" + Regex.Escape(text)).Groups[1].Value, CultureInfo.InvariantCulture);
+    public double NumberBefore(string text) =>
+        double.Parse(Regex.Match(Text, @"([\d.]+)" + Regex.Escape(text)).Groups[1].Value, CultureInfo.InvariantCulture);
 
-    /// <summary>A line without the number of its spaces and its last full stop, in which the document's own lines differ among each other.</summary>
+    /// <summary>
+    /// A line without the number of its spaces and its last full stop, in which the document's own lines differ among
+    /// each other.
+    /// </summary>
     public static string Normal(string line) => Spaces().Replace(line, " ").TrimEnd('.');
 
     [GeneratedRegex(" +")]

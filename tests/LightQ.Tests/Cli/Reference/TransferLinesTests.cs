@@ -6,13 +6,20 @@ using Xunit;
 
 namespace LightQ.Tests.Cli.Reference;
 
-/// <summary>Given the numbers of the reference documents' runs, the lines come out as they are printed there, field by field.</summary>
+/// <summary>
+/// Given the numbers of the reference documents' runs, the lines come out as they are printed there, field by field.
+/// </summary>
 public sealed class TransferLinesTests
 {
     private static readonly IReadOnlyList<ReferenceFixture> Ancestor = ReferenceFixture.Read("ancestor");
     private static readonly IReadOnlyList<ReferenceFixture> Myq = ReferenceFixture.Read("myq");
 
-    public static TheoryData<string, int> Cells => [.. from f in PublishedFigure.All where f.Document == "myq" select (f.Kind.ToString().ToLowerInvariant(), f.Size)];
+    public static TheoryData<string, int> Cells =>
+        [
+            .. from f in PublishedFigure.All
+            where f.Document == "myq"
+            select (f.Kind.ToString().ToLowerInvariant(), f.Size),
+        ];
 
     [Theory]
     [MemberData(nameof(Cells))]
@@ -34,32 +41,53 @@ public sealed class TransferLinesTests
 
     [Theory]
     [MemberData(nameof(Cells))]
-    public void Myqs_producer(string kind, int size) => AssertMyqLines(Find(Myq, "producer", kind, size), MyqLines.OfProducer);
+    public void Myqs_producer(string kind, int size) =>
+        AssertMyqLines(Find(Myq, "producer", kind, size), MyqLines.OfProducer);
 
     [Theory]
     [MemberData(nameof(Cells))]
-    public void Myqs_consumer(string kind, int size) => AssertMyqLines(Find(Myq, "consumer", kind, size), MyqLines.OfConsumer);
+    public void Myqs_consumer(string kind, int size) =>
+        AssertMyqLines(Find(Myq, "consumer", kind, size), MyqLines.OfConsumer);
 
     [Theory]
     [MemberData(nameof(Cells))]
     public void The_published_figures_are_those_of_the_documents(string kind, int size)
     {
-        ReferenceFixture produced = Find(Ancestor, "producer", kind, size), consumed = Find(Ancestor, "consumer", kind, size);
+        ReferenceFixture produced = Find(Ancestor, "producer", kind, size),
+            consumed = Find(Ancestor, "consumer", kind, size);
         PublishedFigure figure = Find("ancestor", kind, size);
         Assert.Equal(produced.Number("messages sent per second"), figure.MessagesPerSecond);
         Assert.Equal(
-            Math.Max(produced.Number("last message sent timestamp"), consumed.Number("consumer endtime")) - produced.Number("first message sent timestamp"), figure.Milliseconds);
+            Math.Max(produced.Number("last message sent timestamp"), consumed.Number("consumer endtime"))
+                - produced.Number("first message sent timestamp"),
+            figure.Milliseconds
+        );
 
         (produced, consumed) = (Find(Myq, "producer", kind, size), Find(Myq, "consumer", kind, size));
         figure = Find("myq", kind, size);
         Assert.Equal(produced.NumberBefore(" messages per seconds"), figure.MessagesPerSecond);
-        Assert.Equal(Math.Max(produced.Number("End Time:"), consumed.Number("End Time:")) - produced.Number("Start Time:"), figure.Milliseconds);
+        Assert.Equal(
+            Math.Max(produced.Number("End Time:"), consumed.Number("End Time:")) - produced.Number("Start Time:"),
+            figure.Milliseconds
+        );
     }
 
     [Fact]
     public void The_exact_lines_have_the_whole_time_and_the_distribution()
     {
-        TransferResult result = AncestorRun("transient", 100, 6386632) with { LatencyUs = new LatencyFigures { Min = 1, P50 = 2.5, Max = 9 }, Lost = 0, Duplicated = 1, Reordered = 2, Damaged = 3 };
+        TransferResult result = AncestorRun("transient", 100, 6386632) with
+        {
+            LatencyUs = new LatencyFigures
+            {
+                Min = 1,
+                P50 = 2.5,
+                Max = 9,
+            },
+            Lost = 0,
+            Duplicated = 1,
+            Reordered = 2,
+            Damaged = 3,
+        };
 
         string[] lines = [.. ExactLines.Of(result)];
 
@@ -73,7 +101,19 @@ public sealed class TransferLinesTests
     [Fact]
     public void Below_a_second_the_ancestors_lines_take_the_exact_time()
     {
-        string[] lines = [.. AncestorLines.OfProducer(new TransferResult { Topic = "t", Messages = 1000, Bytes = 100_000, FirstSentUs = 0, EndUs = 250_000 })];
+        string[] lines =
+        [
+            .. AncestorLines.OfProducer(
+                new TransferResult
+                {
+                    Topic = "t",
+                    Messages = 1000,
+                    Bytes = 100_000,
+                    FirstSentUs = 0,
+                    EndUs = 250_000,
+                }
+            ),
+        ];
 
         Assert.Equal("Topic[t], Total message sent [1000] in [0.25] sec", lines[2]);
         Assert.Equal("Topic[t], Average messages sent per second [4000.00]", lines[3]);
@@ -82,11 +122,19 @@ public sealed class TransferLinesTests
     private static void AssertLines(ReferenceFixture expected, IEnumerable<string> lines) =>
         Assert.Equal(expected.Lines.Select(ReferenceFixture.Normal), lines.Select(ReferenceFixture.Normal));
 
-    /// <summary>The time is printed with six digits, the rates from all of it: some time that is printed like that must give all the other fields.</summary>
+    /// <summary>
+    /// The time is printed with six digits, the rates from all of it: some time that is printed like that must give all
+    /// the other fields.
+    /// </summary>
     private static void AssertMyqLines(ReferenceFixture expected, Func<TransferResult, IEnumerable<string>> lines)
     {
         string[] wanted = [.. expected.Lines.Select(ReferenceFixture.Normal)];
-        string[][] possible = [.. Enumerable.Range(-50, 101).Select(us => lines(MyqRun(expected, us)).Select(ReferenceFixture.Normal).ToArray())];
+        string[][] possible =
+        [
+            .. Enumerable
+                .Range(-50, 101)
+                .Select(us => lines(MyqRun(expected, us)).Select(ReferenceFixture.Normal).ToArray()),
+        ];
         Assert.Equal(5, wanted.Length);
         Assert.Contains(wanted, possible);
     }
@@ -125,5 +173,7 @@ public sealed class TransferLinesTests
         runs.Single(r => r.Role == role && r.Kind == kind && r.Size == size);
 
     private static PublishedFigure Find(string document, string kind, int size) =>
-        PublishedFigure.All.Single(f => f.Document == document && f.Kind == Enum.Parse<TopicKind>(kind, ignoreCase: true) && f.Size == size);
+        PublishedFigure.All.Single(f =>
+            f.Document == document && f.Kind == Enum.Parse<TopicKind>(kind, ignoreCase: true) && f.Size == size
+        );
 }

@@ -15,7 +15,8 @@ public sealed class RestCollectorTests : IDisposable
     private long _left;
     private int _collections;
 
-    public RestCollectorTests() => _collector = new RestCollector(_time, () => _moved, () => _used, () => _allocated, Collect);
+    public RestCollectorTests() =>
+        _collector = new RestCollector(_time, () => _moved, () => _used, () => _allocated, Collect);
 
     public void Dispose() => _collector.Dispose();
 
@@ -64,9 +65,18 @@ public sealed class RestCollectorTests : IDisposable
     [Fact]
     public void The_tool_runs_with_a_first_generation_of_16_MiB()
     {
-        using var settings = JsonDocument.Parse(File.ReadAllBytes(Path.ChangeExtension(typeof(RestCollector).Assembly.Location, ".runtimeconfig.json")));
+        using var settings = JsonDocument.Parse(
+            File.ReadAllBytes(Path.ChangeExtension(typeof(RestCollector).Assembly.Location, ".runtimeconfig.json"))
+        );
 
-        Assert.Equal(16 << 20, settings.RootElement.GetProperty("runtimeOptions").GetProperty("configProperties").GetProperty("System.GC.Gen0MaxBudget").GetInt32());
+        Assert.Equal(
+            16 << 20,
+            settings
+                .RootElement.GetProperty("runtimeOptions")
+                .GetProperty("configProperties")
+                .GetProperty("System.GC.Gen0MaxBudget")
+                .GetInt32()
+        );
     }
 
     [Fact]
