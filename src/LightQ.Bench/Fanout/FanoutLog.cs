@@ -7,7 +7,9 @@ namespace LightQ.Bench.Fanout;
 /// <c>HOSTNAME_data_entries.log</c>: a line for every message that a subscriber got: its id, the subscriber, the
 /// latency in microseconds.
 /// </summary>
-/// <remarks><code>myhost-3-17 412 5234.1</code>: message 17 of publisher 3 on myhost reached subscriber 412 after 5.2341 ms.</remarks>
+/// <remarks>
+/// <c>myhost-3-17 412 5234.1</c>: message 17 of publisher 3 on myhost reached subscriber 412 after 5.2341 ms.
+/// </remarks>
 internal static class FanoutLog
 {
     private const double NanosecondsPerMicrosecond = 1000;

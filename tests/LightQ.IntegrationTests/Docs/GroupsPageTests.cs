@@ -22,7 +22,7 @@ public sealed class GroupsPageTests
     [Fact]
     public void So_does_the_documentation_of_the_setting() =>
         Assert.Contains(
-            "loses messages when a member of a group dies.</summary>",
+            "loses messages when a member of a group dies.\n/// </summary>",
             SourceTree.Read("src/LightQ.Protocol/Client/SettleMode.cs"),
             StringComparison.Ordinal
         );

@@ -25,7 +25,6 @@ internal sealed class Billing(Ledger ledger) : IMessageHandler<Order>
     public Task HandleAsync(Order order, ProcessMessageEventArgs args) =>
         ledger.AddAsync(order, args.CancellationToken);
 }
-
 // SHOWN: end
 
 /// <summary>Two brokers, each with a client of its own.</summary>

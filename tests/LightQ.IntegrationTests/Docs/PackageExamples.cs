@@ -17,13 +17,13 @@ internal static class PackageExamples
         await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable });
 
         await using Producer producer = await client.CreateProducerAsync("orders");
-        PublishAck ack = await producer.PublishAsync("first"u8, key: "42"); // waits until it is on the disk
+        PublishAck ack = await producer.PublishAsync("first"u8, key: "42");     // waits until it is on the disk
         Console.WriteLine($"stored at {ack.Offset}");
 
         await foreach (Message message in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }))
         {
             Console.WriteLine($"{message.Offset}: {message.GetText()}");
-            break; // leaving the loop ends the subscription
+            break;                                                              // leaving the loop ends the subscription
         }
         // Client: end
     }
@@ -31,7 +31,7 @@ internal static class PackageExamples
     public static async Task ServerAsync()
     {
         // Server: begin
-        await using LightQServer server = await LightQServer.StartAsync(); // free ports, a temporary directory
+        await using LightQServer server = await LightQServer.StartAsync();      // free ports, a temporary directory
         await using var client = new LightQClient(server.ConnectionString);
         await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable });
         await using Producer producer = await client.CreateProducerAsync("orders");
@@ -54,7 +54,7 @@ internal static class PackageExamples
         await using MessageConsumer billing = client.CreateConsumer("orders", explicitly);
         Message first = (await billing.FetchAsync(10, TimeSpan.FromSeconds(10))).Single();
 
-        broker.Time.Advance(TimeSpan.FromMinutes(5)); // its lock runs out, at once
+        broker.Time.Advance(TimeSpan.FromMinutes(5));                           // its lock runs out, at once
 
         Message again = (await billing.FetchAsync(10, TimeSpan.FromSeconds(10))).Single();
         Console.WriteLine($"delivered {again.DeliveryCount} times");
@@ -71,13 +71,13 @@ internal static class PackageExamples
     public static void Disruptor()
     {
         // Disruptor: begin
-        using RingMemory memory = RingMemory.Native(1 << 20); // or Pinned(...), or Mapped("/dev/shm/prices", ...)
+        using RingMemory memory = RingMemory.Native(1 << 20);          // or Pinned(...), or Mapped("/dev/shm/prices", ...)
         var ring = new ByteRing(memory, maxEntryLength: 64 * 1024, waitStrategy: new BlockingWaitStrategy());
 
         using var consumer = new BatchEventProcessor<Printer>(ring, new Printer());
         consumer.Start();
 
-        while (ring.TryPublishPayload("hello"u8) == ClaimResult.Full) // never blocks: the caller chooses what to do when full
+        while (ring.TryPublishPayload("hello"u8) == ClaimResult.Full)  // never blocks: the caller chooses what to do when full
         {
             Thread.Yield();
         }

@@ -20,11 +20,7 @@ internal sealed class ProcessingExamples(LightQClient client)
     public async Task ProcessAsync()
     {
         // SHOWN: processor
-        await using LightQProcessor processor = client.CreateProcessor(
-            "orders",
-            "billing",
-            new() { MaxConcurrency = 8 }
-        );
+        await using LightQProcessor processor = client.CreateProcessor("orders", "billing", new() { MaxConcurrency = 8 });
 
         processor.ProcessMessageAsync += async args =>
         {
@@ -32,9 +28,7 @@ internal sealed class ProcessingExamples(LightQClient client)
         };
         processor.ProcessErrorAsync += args =>
         {
-            Console.WriteLine(
-                $"{args.Source} at {args.Topic}/{args.Partition}, {args.Offset}: {args.Exception.Message}"
-            );
+            Console.WriteLine($"{args.Source} at {args.Topic}/{args.Partition}, {args.Offset}: {args.Exception.Message}");
             return Task.CompletedTask;
         };
 
@@ -48,15 +42,12 @@ internal sealed class ProcessingExamples(LightQClient client)
     public async Task FetchAsync()
     {
         // SHOWN: fetch
-        await using MessageConsumer consumer = client.CreateConsumer(
-            "orders",
-            new()
-            {
-                Group = "archive",
-                SettleMode = SettleMode.Explicit,
-                MaxInFlight = 200,
-            }
-        );
+        await using MessageConsumer consumer = client.CreateConsumer("orders", new()
+        {
+            Group = "archive",
+            SettleMode = SettleMode.Explicit,
+            MaxInFlight = 200,
+        });
 
         IReadOnlyList<Message> orders = await consumer.FetchAsync(maxMessages: 100, maxWait: TimeSpan.FromSeconds(5));
         await ArchiveAsync(orders);

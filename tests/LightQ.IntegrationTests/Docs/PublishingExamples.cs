@@ -19,11 +19,8 @@ internal static class PublishingExamples
         builder.Services.AddHealthChecks().AddLightQ();
 
         var app = builder.Build();
-        app.MapPost(
-            "/orders",
-            async (Order order, IProducer<Order> orders, CancellationToken aborted) =>
-                Results.Accepted(value: await orders.PublishAsync(order, key: order.Id, cancellationToken: aborted))
-        );
+        app.MapPost("/orders", async (Order order, IProducer<Order> orders, CancellationToken aborted) =>
+            Results.Accepted(value: await orders.PublishAsync(order, key: order.Id, cancellationToken: aborted)));
         app.MapHealthChecks("/health");
         app.Run();
         // SHOWN: end
@@ -32,9 +29,7 @@ internal static class PublishingExamples
     public static void RegisterKeyed(WebApplicationBuilder builder)
     {
         // SHOWN: keyed registration
-        builder.Services.AddSingleton<IMessageSerializer<Order>>(
-            new JsonMessageSerializer<Order>(ShopJson.Default.Order)
-        );
+        builder.Services.AddSingleton<IMessageSerializer<Order>>(new JsonMessageSerializer<Order>(ShopJson.Default.Order));
         builder.Services.AddKeyedLightQProducer<Order>("sales", "orders");
         builder.Services.AddKeyedLightQProducer<Order>("returns", "returns");
         // SHOWN: end
@@ -43,10 +38,8 @@ internal static class PublishingExamples
     public static void MapKeyed(WebApplication app)
     {
         // SHOWN: keyed endpoint
-        app.MapPost(
-            "/returns",
-            ([FromKeyedServices("returns")] IProducer<Order> returns, Order order) => returns.PublishAsync(order)
-        );
+        app.MapPost("/returns", ([FromKeyedServices("returns")] IProducer<Order> returns, Order order) =>
+            returns.PublishAsync(order));
         // SHOWN: end
     }
 
@@ -58,11 +51,7 @@ internal static class PublishingExamples
         // SHOWN: end
     }
 
-    public static async Task<IResult> PublishInTimeAsync(
-        Order order,
-        IProducer<Order> orders,
-        CancellationToken aborted
-    )
+    public static async Task<IResult> PublishInTimeAsync(Order order, IProducer<Order> orders, CancellationToken aborted)
     {
         // SHOWN: time-out
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(aborted);
@@ -74,11 +63,11 @@ internal static class PublishingExamples
         }
         catch (OperationCanceledException)
         {
-            return Results.StatusCode(504); // stored, or will be, or not: nobody knows yet
+            return Results.StatusCode(504);                 // stored, or will be, or not: nobody knows yet
         }
         catch (LightQException e) when (e.Code != ErrorCode.OutcomeUnknown && e.IsTransient)
         {
-            return Results.StatusCode(503); // not stored: try again later
+            return Results.StatusCode(503);                 // not stored: try again later
         }
         // SHOWN: end
     }

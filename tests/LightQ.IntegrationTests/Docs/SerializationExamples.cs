@@ -9,7 +9,6 @@ public sealed record Order(string Id, decimal Price);
 
 [JsonSerializable(typeof(Order))]
 internal sealed partial class ShopJson : JsonSerializerContext;
-
 // SHOWN: end
 
 /// <summary>The C# of docs/use/serialization.md, word for word between the markers.</summary>
@@ -29,9 +28,7 @@ internal sealed class SerializationExamples(LightQClient client)
         await using Producer<Order> producer = await client.CreateProducerAsync("orders", json);
         await producer.PublishAsync(new Order("42", 9.99m), key: "42");
 
-        await foreach (
-            Message<Order> order in client.ConsumeAsync("orders", json, new() { Start = StartPosition.Earliest })
-        )
+        await foreach (Message<Order> order in client.ConsumeAsync("orders", json, new() { Start = StartPosition.Earliest }))
         {
             if (order.TryGetValue(out Order? value))
                 Console.WriteLine($"{order.Raw.Offset}: {value.Id} costs {value.Price}");

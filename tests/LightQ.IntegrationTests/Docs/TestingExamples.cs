@@ -10,7 +10,7 @@ internal static class TestingExamples
     public static async Task TestWithABrokerAsync()
     {
         // SHOWN: a test with a broker and a clock
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(); // its data go with it
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();     // its data go with it
         await using LightQClient client = broker.CreateClient();
         var orders = new TopicSpec("orders") { LockDuration = TimeSpan.FromMinutes(5), RetryDelay = TimeSpan.Zero };
         await client.Topics.CreateAsync(orders);
@@ -21,14 +21,14 @@ internal static class TestingExamples
         await using MessageConsumer billing = client.CreateConsumer("orders", explicitly);
         Message first = Assert.Single(await billing.FetchAsync(10, TimeSpan.FromSeconds(10)));
 
-        broker.Time.Advance(TimeSpan.FromMinutes(5)); // its lock runs out, at once
+        broker.Time.Advance(TimeSpan.FromMinutes(5));                                  // its lock runs out, at once
 
         Message again = Assert.Single(await billing.FetchAsync(10, TimeSpan.FromSeconds(10)));
         Assert.Equal(2, again.DeliveryCount);
         Assert.Equal(SettleOutcome.LockExpired, await first.CompleteAsync());
         Assert.Equal(SettleOutcome.Done, await again.CompleteAsync());
 
-        await broker.RestartAsync(); // same ports, same data; clients reconnect
+        await broker.RestartAsync();                                     // same ports, same data; clients reconnect
         Assert.Empty(await billing.FetchAsync(10, TimeSpan.FromMilliseconds(200)));
         // SHOWN: end
     }
