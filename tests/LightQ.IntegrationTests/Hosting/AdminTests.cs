@@ -111,32 +111,27 @@ public sealed class AdminTests
         );
         await PostAsync(server, HttpStatusCode.OK, CreateRequest(server, "queue"));
 
+        // Each refusal takes the time of a password: what is checked is the same for both requests.
+        const string Refusal = "There is no such topic, or user_id or password is wrong.";
+        foreach (
+            (string right, string wrong) in new[]
+            {
+                ("test_admin", "somebody"),
+                ("\"test\"", "\"nobody\""),
+                ("\"test\"", "\"without\""),
+            }
+        )
+        {
+            string mistaken = JoinRequest("pub").Replace(right, wrong, StringComparison.Ordinal);
+            await RefusedAsync(server, HttpStatusCode.Unauthorized, Refusal, mistaken);
+        }
         foreach (string request in new[] { JoinRequest("pub"), StatsRequest() })
         {
-            const string Refusal = "There is no such topic, or user_id or password is wrong.";
             await RefusedAsync(
                 server,
                 HttpStatusCode.Unauthorized,
                 Refusal,
                 request.Replace(Password, "guess", StringComparison.Ordinal)
-            );
-            await RefusedAsync(
-                server,
-                HttpStatusCode.Unauthorized,
-                Refusal,
-                request.Replace("test_admin", "somebody", StringComparison.Ordinal)
-            );
-            await RefusedAsync(
-                server,
-                HttpStatusCode.Unauthorized,
-                Refusal,
-                request.Replace("\"test\"", "\"nobody\"", StringComparison.Ordinal)
-            );
-            await RefusedAsync(
-                server,
-                HttpStatusCode.Unauthorized,
-                Refusal,
-                request.Replace("\"test\"", "\"without\"", StringComparison.Ordinal)
             );
             string asAdmin = request
                 .Replace("test_admin", "admin", StringComparison.Ordinal)

@@ -12,11 +12,11 @@ public sealed partial class LineWidthTests
     private const int Columns = 120;
 
     public static TheoryData<string> Widths =>
-    [
-        new string('x', Columns + 1),
-        "/// " + string.Concat(Enumerable.Repeat("word ", 30)),
-        "        int sum = " + string.Join(" + ", Enumerable.Repeat("first", 20)) + ";",
-    ];
+        [
+            new string('x', Columns + 1),
+            "/// " + string.Concat(Enumerable.Repeat("word ", 30)),
+            "        int sum = " + string.Join(" + ", Enumerable.Repeat("first", 20)) + ";",
+        ];
 
     [Fact]
     public void No_line_is_wider_but_what_cannot_be_broken()
@@ -32,13 +32,16 @@ public sealed partial class LineWidthTests
 
     private static IEnumerable<string> Wide(string path)
     {
-        bool isRaw = false, isCode = false;
+        bool isRaw = false,
+            isCode = false;
         int number = 0;
         foreach (string line in File.ReadLines(path))
         {
             number++;
             bool opensOrCloses = RawQuotes().Count(line) % 2 != 0;
-            isCode = isCode ? !line.Contains("</code>", StringComparison.Ordinal) : line.EndsWith("<code>", StringComparison.Ordinal);
+            isCode = isCode
+                ? !line.Contains("</code>", StringComparison.Ordinal)
+                : line.EndsWith("<code>", StringComparison.Ordinal);
             if (IsWide(line) && !isRaw && !isCode && !opensOrCloses)
                 yield return $"{Path.GetRelativePath(SourceTree.Root, path)}:{number} has {line.Length} columns";
             isRaw ^= opensOrCloses;
