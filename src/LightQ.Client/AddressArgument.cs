@@ -7,8 +7,10 @@ internal static class AddressArgument
 {
     /// <summary>Reads an address.</summary>
     /// <param name="topic"><c>orders</c>, or <c>orders/3</c>.</param>
-    /// <param name="partition">The partition that options name as well; null when they name none.</param>
-    /// <exception cref="ArgumentException">It is no address, or names another partition than the options.</exception>
+    /// <param name="partition">The partition that options name as well; null when they name no partition.</param>
+    /// <exception cref="ArgumentException">
+    /// The text is not an address, or names another partition than the options.
+    /// </exception>
     public static TopicAddress Parse(string topic, int? partition = null)
     {
         ArgumentNullException.ThrowIfNull(topic);

@@ -8,9 +8,9 @@ namespace LightQ.Client;
 
 /// <summary>Collects messages that are published together: the fastest way to publish.</summary>
 /// <remarks>
-/// Made by <see cref="Producer.CreateBatch"/> and used again and again: once its content is published it is empty and
-/// may be filled anew at once. Not thread-safe. Dispose it to give its memory back. A batch is of one partition: of a
-/// topic with several, the one that it was made for, or that its first message chooses.
+/// Created by <see cref="Producer.CreateBatch"/>, and reusable: once its content is published it is empty, and may be
+/// filled again at once. Not thread-safe. Dispose it to return its memory to the pool. A batch goes to one partition.
+/// On a topic with several, that is the one it was created for, or the one that its first message belongs to.
 /// </remarks>
 /// <example>
 /// <code>
@@ -64,7 +64,7 @@ public sealed class BatchBuilder : IDisposable
     /// <param name="body">The body; copied.</param>
     /// <returns>
     /// False when the batch has no room for it: publish first. A message larger than a whole batch never fits: publish
-    /// it alone, which takes whatever the topic takes.
+    /// it alone, up to the topic's limit.
     /// </returns>
     public bool TryAdd(ReadOnlySpan<byte> body)
     {
@@ -81,7 +81,7 @@ public sealed class BatchBuilder : IDisposable
     /// <param name="key">The key, or default for none; copied.</param>
     /// <param name="headers">The headers, or null; copied.</param>
     /// <returns>
-    /// False when the batch has no room for it, or goes to another partition than the key's: publish first.
+    /// False when the batch has no room for it, or goes to a partition other than the key's: publish first.
     /// </returns>
     public bool TryAdd(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null)
     {
@@ -96,7 +96,7 @@ public sealed class BatchBuilder : IDisposable
             : batch.TryAdd(body, key, headers);
     }
 
-    /// <summary>Gives the memory back; what was not published is gone.</summary>
+    /// <summary>Returns the memory to the pool. Messages that were not published are discarded.</summary>
     public void Dispose()
     {
         _isDisposed = true;

@@ -1,6 +1,6 @@
 namespace LightQ.Client;
 
-/// <summary>The client is named by what is below it, which does not know it.</summary>
+/// <summary>Throws in the client's name, for code below the client that does not know it.</summary>
 internal static class ClientDisposed
 {
     /// <exception cref="ObjectDisposedException">The client is disposed.</exception>

@@ -1,8 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>A data-plane connection as the broker sees it.</summary>
-/// <param name="Id">The id it told the client.</param>
-/// <param name="ClientName">What the client calls itself.</param>
+/// <summary>A data-plane connection as the broker reports it.</summary>
+/// <param name="Id">The id that the broker gave it.</param>
+/// <param name="ClientName">The client's name for itself.</param>
 /// <param name="RemoteAddress">Address and port of the peer.</param>
 /// <param name="ConnectTime">When it connected.</param>
 /// <param name="PublishersCount">Open producers.</param>

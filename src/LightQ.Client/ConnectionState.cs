@@ -4,7 +4,7 @@ namespace LightQ.Client;
 public enum ConnectionState
 {
     /// <summary>
-    /// Not connected: nothing has been asked of the client yet, the first attempt failed, or the login counts no more.
+    /// Not connected: the client was not used yet, the first attempt failed, or the login is no longer valid.
     /// </summary>
     Disconnected = 0,
 

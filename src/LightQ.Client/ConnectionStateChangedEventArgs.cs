@@ -3,7 +3,7 @@ namespace LightQ.Client;
 /// <summary>A change of a client's connection.</summary>
 public sealed class ConnectionStateChangedEventArgs : EventArgs
 {
-    /// <summary>Makes the event's data.</summary>
+    /// <summary>Creates the event's data.</summary>
     /// <param name="state">The state from now on.</param>
     /// <param name="reason">Why the connection was lost or could not be made; null otherwise.</param>
     public ConnectionStateChangedEventArgs(ConnectionState state, LightQException? reason)

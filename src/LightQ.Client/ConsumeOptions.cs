@@ -26,8 +26,9 @@ public sealed record ConsumeOptions
     public StartPosition Start { get; init; }
 
     /// <summary>
-    /// The partition to read; null (the default) for all of them, or the one that the topic's address names
-    /// (<c>orders/3</c>). All come in one enumeration: in order within a partition, and as they arrive among them.
+    /// The partition to read; null (the default) for all of them, or for the one that the topic's address names
+    /// (<c>orders/3</c>). All partitions come in one enumeration: in order within a partition, and between partitions
+    /// as they arrive.
     /// </summary>
     public int? Partition
     {
@@ -41,9 +42,9 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// How many bytes the broker may deliver ahead of the consumer: the bound of the consumer's memory, about. 1 KiB to
-    /// 1 GiB, default 4 MiB. Too little costs throughput. Split evenly over the partitions, at least 16 KiB each; each
-    /// may exceed its share by one run of up to 256 KiB.
+    /// How many bytes the broker may deliver ahead of the consumer. This is about the most memory that the consumer
+    /// uses. 1 KiB to 1 GiB, default 4 MiB. A small value costs throughput. The bytes are split evenly over the
+    /// partitions, at least 16 KiB each; each may exceed its share by one run of up to 256 KiB.
     /// </summary>
     public int CreditBytes
     {
@@ -57,10 +58,10 @@ public sealed record ConsumeOptions
     } = ProtocolLimits.DefaultCreditBytes;
 
     /// <summary>
-    /// What happens when this subscriber is slower than a transient topic. Default: what the topic says. A member of a
-    /// group holds up producers (<see cref="SlowPolicy.Block"/>); any other policy is
-    /// <see cref="ErrorCode.NotSupported"/> there. What ends the subscription ends the enumeration with
-    /// <see cref="ErrorCode.SlowConsumer"/>, and the message says what was not sent.
+    /// What happens when this subscriber is slower than a transient topic. Default: the topic's policy. A member of a
+    /// group always makes producers wait (<see cref="SlowPolicy.Block"/>); any other policy is
+    /// <see cref="ErrorCode.NotSupported"/> there. When the policy ends the subscription, the enumeration ends with
+    /// <see cref="ErrorCode.SlowConsumer"/>, and the error message says what was not sent.
     /// </summary>
     public SlowPolicy SlowPolicy
     {
@@ -76,8 +77,8 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// How long this subscriber may stand still under <see cref="SlowPolicy.Block"/> while producers wait for it,
-    /// before it is ended: 500 ms to 24 h; null (the default) for the broker's default, 10 s. The broker looks twice a
+    /// How long this subscriber may take nothing under <see cref="SlowPolicy.Block"/> while producers wait for it,
+    /// before it is ended: 500 ms to 24 h; null (the default) for the broker's default, 10 s. The broker checks twice a
     /// second.
     /// </summary>
     public TimeSpan? SlowTimeout
@@ -103,26 +104,27 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// Who says that a message is done. By default the broker, once it has sent it: a message is delivered at most
-    /// once, and when a member of a group dies, what it had received and not worked on yet is lost for the group. With
-    /// <see cref="SettleMode.Explicit"/> the consumer does. In a group, on a durable topic, every message is then one
-    /// member's for the topic's lock duration: until the member completes, abandons or gives it up, or loses its
-    /// connection, or the lock runs out; what was not completed is delivered again, so each message is delivered at
-    /// least once. Without a group, completing a message is a receipt that the broker counts; a message without one
-    /// does not come again.
+    /// Whether the broker or the consumer settles messages. By default the broker settles a message once it has sent
+    /// it. Each message is then delivered at most once. When a member of a group dies, what it had received and not
+    /// worked on yet is lost for the group. With <see cref="SettleMode.Explicit"/> the consumer settles. In a group, on
+    /// a durable topic, every message is then locked for one member, for the topic's lock duration. The lock ends when
+    /// the member completes, abandons or dead-letters the message, when it loses its connection, or when the lock
+    /// expires. A message that was neither completed nor dead-lettered is redelivered, so each message is delivered at
+    /// least once. Without a group, completing a message is a receipt that the broker counts; a message without a
+    /// receipt is not redelivered.
     /// </summary>
     public SettleMode SettleMode { get; init; }
 
     /// <summary>
-    /// Which messages are wanted, by their headers; null (the default) for all. The broker delivers all, and this side
-    /// passes over the others: with explicit settlement they count as done.
+    /// Which messages are wanted, by their headers; null (the default) for all. The broker delivers all messages, and
+    /// the client skips the others: with explicit settlement it completes them.
     /// </summary>
     public MessageFilter? Filter { get; init; }
 
     /// <summary>
-    /// In a group with <see cref="SettleMode.Explicit"/>: how many messages this member may hold that it has not
-    /// settled. Default 0: as many as its credit allows. A small number spreads slow work evenly, and lets others have
-    /// what this program cannot get to.
+    /// In a group with <see cref="SettleMode.Explicit"/>: how many unsettled messages this member may hold. Default 0:
+    /// as many as its credit allows. A small number spreads slow work evenly, and leaves to other members the messages
+    /// that this program cannot work on yet.
     /// </summary>
     public int MaxInFlight
     {
@@ -135,9 +137,9 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// In a group with <see cref="SettleMode.Explicit"/>: for how long a message is this member's, 1 s to 12 h; null
-    /// (the default) for the topic's lock duration. So groups whose work takes longer have longer locks. Renewals last
-    /// as long.
+    /// In a group with <see cref="SettleMode.Explicit"/>: how long a message is locked for this member, 1 s to 12 h;
+    /// null (the default) for the topic's lock duration. Set it for a group whose work takes longer. A renewed lock
+    /// lasts as long.
     /// </summary>
     public TimeSpan? LockDuration
     {
@@ -146,13 +148,13 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.
+    /// Whether the checksum of every batch is verified. Default: true. A batch that fails is reported as a gap.
     /// </summary>
     public bool VerifyChecksums { get; init; } = true;
 
     /// <summary>
     /// Most bytes that the messages of one compressed batch may take when they are inflated, 64 KiB to 16 MiB, which is
-    /// the default. A batch that says it takes more is a gap (corrupt), and no memory is reserved for it.
+    /// the default. A batch whose header states more is reported as a gap (corrupt), and no memory is reserved for it.
     /// </summary>
     public int MaxInflatedBytes
     {
@@ -165,20 +167,20 @@ public sealed record ConsumeOptions
         }
     } = ProtocolLimits.InflatedBatchBytes;
 
-    /// <summary>Where a waiting <c>await foreach</c> goes on. Default: on the thread pool.</summary>
+    /// <summary>Where a waiting <c>await foreach</c> continues. Default: on the thread pool.</summary>
     public ContinuationScheduling Scheduling { get; init; }
 
-    /// <summary>What to do when messages are missing, after the gap was reported. Default: go on behind it.</summary>
+    /// <summary>What to do when messages are missing, after the gap was reported. Default: go on after it.</summary>
     public GapAction GapAction { get; init; }
 
     /// <summary>
-    /// Called in order, between the messages before and behind the gap, by the thread that enumerates.
+    /// Called in order, between the messages before and after the gap, on the thread that enumerates.
     /// </summary>
     public Action<MessageGap>? OnGap { get; init; }
 
     /// <summary>
-    /// Called when the subscription stands, for each partition, and again whenever it is resumed. On the receiving
-    /// thread: it must not block. To wait for a subscription before publishing, complete a
+    /// Called when the subscription is open, for each partition, and again whenever it is resumed. Called on the
+    /// receiving thread: the callback must not block. To wait for a subscription before publishing, complete a
     /// <see cref="TaskCompletionSource"/> here.
     /// </summary>
     public Action<SubscriptionStarted>? OnSubscribed { get; init; }

@@ -5,10 +5,10 @@ namespace LightQ.Client;
 /// </summary>
 public sealed class GoingAwayEventArgs : EventArgs
 {
-    /// <summary>Makes the event's data.</summary>
-    /// <param name="code">Why the broker leaves.</param>
-    /// <param name="timeLeft">When it ends the connection at the latest, from now.</param>
-    /// <param name="message">What it says, for people.</param>
+    /// <summary>Creates the event's data.</summary>
+    /// <param name="code">Why the broker ends the connection.</param>
+    /// <param name="timeLeft">Time from now until the broker ends the connection at the latest.</param>
+    /// <param name="message">The broker's message, for people.</param>
     public GoingAwayEventArgs(ErrorCode code, TimeSpan timeLeft, string message)
     {
         Code = code;
@@ -16,15 +16,17 @@ public sealed class GoingAwayEventArgs : EventArgs
         Message = message;
     }
 
-    /// <summary>Why the broker leaves: <see cref="ErrorCode.ShuttingDown"/> when it is being stopped.</summary>
+    /// <summary>
+    /// Why the broker ends the connection: <see cref="ErrorCode.ShuttingDown"/> when it is being stopped.
+    /// </summary>
     public ErrorCode Code { get; }
 
     /// <summary>
-    /// When the broker ends the connection at the latest, from now. The client leaves earlier when nothing of its own
-    /// awaits an answer.
+    /// Time from now until the broker ends the connection at the latest. The client leaves earlier when it waits for no
+    /// answer.
     /// </summary>
     public TimeSpan TimeLeft { get; }
 
-    /// <summary>What the broker says, for people.</summary>
+    /// <summary>The broker's message, for people.</summary>
     public string Message { get; }
 }

@@ -1,15 +1,15 @@
 namespace LightQ.Client;
 
 /// <summary>
-/// Handles messages for a processor that a host runs. Made anew, in a scope of its own, for every message.
+/// Handles messages for a processor that a host runs. A handler is created for every message, in its own scope.
 /// </summary>
 /// <remarks>Registered with <c>services.AddLightQProcessor&lt;THandler&gt;(topic, group)</c>.</remarks>
 public interface IMessageHandler
 {
     /// <summary>
-    /// Handles a message. What it throws is reported, and the message comes again: see
+    /// Handles a message. An exception is reported, and the message is redelivered: see
     /// <see cref="LightQProcessor.ProcessMessageAsync"/>.
     /// </summary>
-    /// <param name="args">The message, and the token that says when to give up.</param>
+    /// <param name="args">The message, and the token that is cancelled when the handler must stop.</param>
     Task HandleAsync(ProcessMessageEventArgs args);
 }

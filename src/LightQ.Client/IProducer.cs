@@ -1,11 +1,10 @@
 namespace LightQ.Client;
 
 /// <summary>Publishes values to one topic for a whole application. Thread-safe.</summary>
-/// <typeparam name="T">What is published.</typeparam>
+/// <typeparam name="T">The type of the published values.</typeparam>
 /// <remarks>
 /// Registered with <c>services.AddLightQProducer&lt;T&gt;(topic, serializer)</c>, which opens it when the host starts
-/// and closes it when the host has stopped. What is said of order, windows and errors of <see cref="Producer"/> holds
-/// here.
+/// and closes it when the host has stopped. Order, windows and errors are those of <see cref="Producer"/>.
 /// </remarks>
 /// <example>
 /// <code>
@@ -19,18 +18,18 @@ public interface IProducer<T>
     string Topic { get; }
 
     /// <summary>
-    /// Publishes a value and waits for its ack; before that, while the host waits for its broker, until the producer is
-    /// open.
+    /// Publishes a value and waits for its ack. While the host still waits for its broker, it first waits until the
+    /// producer is open.
     /// </summary>
-    /// <param name="value">The value; not to be changed before the ack.</param>
+    /// <param name="value">The value; do not change it before the ack.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null; as for <see cref="Producer{T}.PublishAsync"/>.</param>
     /// <param name="options">When the message is delivered and how long it is of use.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>As for <see cref="Producer{T}.PublishAsync"/>.</returns>
     /// <exception cref="LightQException">
-    /// The message was refused, or its outcome is unknown; <see cref="LightQ.Client.ErrorCode.Closed"/>: the host
-    /// stops.
+    /// The message was rejected, or its outcome is unknown. <see cref="LightQ.Client.ErrorCode.Closed"/>: the host is
+    /// stopping.
     /// </exception>
     ValueTask<PublishAck> PublishAsync(
         T value,
@@ -44,6 +43,6 @@ public interface IProducer<T>
     /// The producer underneath, once it is open: to publish batches, or without waiting for acks. The host disposes it.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">It will not be opened.</exception>
+    /// <exception cref="LightQException">The producer will not be opened.</exception>
     ValueTask<Producer<T>> GetAsync(CancellationToken cancellationToken = default);
 }

@@ -6,12 +6,12 @@ using System.Text.Json.Serialization.Metadata;
 namespace LightQ.Client;
 
 /// <summary>
-/// Values as JSON, by System.Text.Json: with a source-generated contract, which programs that are trimmed or compiled
-/// ahead of time need, or by reflection.
+/// Converts values to JSON with System.Text.Json. It uses a source-generated contract, which trimmed and ahead-of-time
+/// compiled programs need, or reflection.
 /// </summary>
-/// <typeparam name="T">What is published and consumed.</typeparam>
+/// <typeparam name="T">The type of the published and consumed values.</typeparam>
 /// <remarks>
-/// Thread-safe. A thread at a time writes without allocating anything beside what the values themselves ask for.
+/// Thread-safe. When one thread writes at a time, nothing is allocated except what the values themselves need.
 /// </remarks>
 /// <example>
 /// <code>
@@ -27,10 +27,10 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
     private readonly JsonWriterOptions _writerOptions;
     private Utf8JsonWriter? _spare;
 
-    /// <summary>Makes a serializer.</summary>
+    /// <summary>Creates a serializer.</summary>
     /// <param name="contract">
-    /// The type's contract, from a <see cref="System.Text.Json.Serialization.JsonSerializerContext"/>; its options say
-    /// how the JSON looks.
+    /// The type's contract, from a <see cref="System.Text.Json.Serialization.JsonSerializerContext"/>; its options
+    /// control how the JSON looks.
     /// </param>
     public JsonMessageSerializer(JsonTypeInfo<T> contract)
     {
@@ -46,8 +46,8 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
         };
     }
 
-    /// <summary>Makes a serializer that finds out by reflection what to write and read.</summary>
-    /// <param name="options">How the JSON looks. Not to be changed any more.</param>
+    /// <summary>Creates a serializer that finds out by reflection what to write and read.</summary>
+    /// <param name="options">Options that control how the JSON looks. Do not change them afterwards.</param>
     [RequiresUnreferencedCode(MessageSerializer.Reflection)]
     [RequiresDynamicCode(MessageSerializer.Reflection)]
     public JsonMessageSerializer(JsonSerializerOptions options)
@@ -68,7 +68,9 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
     }
 
     /// <inheritdoc/>
-    /// <exception cref="JsonException">The body is not JSON, not that of such a value, or null.</exception>
+    /// <exception cref="JsonException">
+    /// The body is not JSON, does not represent a value of the type, or is null.
+    /// </exception>
     public T Deserialize(ReadOnlySpan<byte> body) =>
         JsonSerializer.Deserialize(body, _contract)
         ?? throw new JsonException($"The body is null, which is no {typeof(T).Name}.");

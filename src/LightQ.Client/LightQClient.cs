@@ -15,10 +15,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace LightQ.Client;
 
-/// <summary>A connection to a LightQ broker: make one per application and keep it.</summary>
+/// <summary>A connection to a LightQ broker: create one per application and keep it.</summary>
 /// <remarks>
-/// Thread-safe. Connects when something is first asked of it, reconnects by itself with growing, jittered delays, and
-/// resumes producers and subscriptions then.
+/// Thread-safe. Connects on first use. Reconnects by itself with growing, jittered delays, and then resumes producers
+/// and subscriptions.
 /// </remarks>
 /// <example>
 /// <code>
@@ -36,22 +36,22 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private readonly ClientEvents _events;
     private readonly SharedProducers _producers;
 
-    /// <summary>Makes a client; connects nothing yet.</summary>
+    /// <summary>Creates a client; does not connect yet.</summary>
     /// <param name="connectionString">
     /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
     /// </param>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.InvalidArgument"/>: a file it names for TLS cannot be used.
+    /// <see cref="ErrorCode.InvalidArgument"/>: a file that it names for TLS cannot be used.
     /// </exception>
     public LightQClient(string connectionString)
         : this(LightQClientOptions.Parse(connectionString)) { }
 
-    /// <summary>Makes a client; connects nothing yet.</summary>
-    /// <param name="options">What to connect to and how.</param>
+    /// <summary>Creates a client; does not connect yet.</summary>
+    /// <param name="options">The broker to connect to, and how.</param>
     /// <exception cref="ArgumentException">They name files for TLS without asking for TLS.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.InvalidArgument"/>: a file they name for TLS cannot be used.
+    /// <see cref="ErrorCode.InvalidArgument"/>: a file that they name for TLS cannot be used.
     /// </exception>
     public LightQClient(LightQClientOptions options)
     {
@@ -71,10 +71,10 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells of every change of <see cref="State"/>, one after the other and in order, on the thread pool; the client
-    /// goes on when the handler returns. Told again, with the same state, when an attempt to connect is refused by a
-    /// broker that is there, for example for a certificate, and the attempt before it failed with another code. What a
-    /// handler throws is logged.
+    /// Raised for every change of <see cref="State"/>, one after the other and in order, on the thread pool. The client
+    /// goes on when the handler returns. Raised again with the same state when a broker rejects an attempt to connect,
+    /// for example because of a certificate, and the previous attempt failed with another code. An exception of a
+    /// handler is logged.
     /// </summary>
     public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged
     {
@@ -83,9 +83,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells that the broker is about to leave, before the change of state that follows. Nothing has to be done:
-    /// producers hold back from now on, and they and subscriptions resume on the next connection. On the receiving
-    /// thread: handlers must not block. What a handler throws is logged.
+    /// Raised when the broker is about to end the connection, before the change of state that follows. Nothing has to
+    /// be done: producers send nothing new from now on, and resume on the next connection, as subscriptions do. Raised
+    /// on the receiving thread: handlers must not block. An exception of a handler is logged.
     /// </summary>
     public event EventHandler<GoingAwayEventArgs>? GoingAway
     {
@@ -94,9 +94,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells of messages that a subscription of this client will not get: in order, between the messages before and
-    /// behind them, on the thread that enumerates, and so of several subscriptions at the same time. What a handler
-    /// throws ends that enumeration.
+    /// Raised when a subscription of this client will not get some messages. Raised in order, between the messages
+    /// before and after them, on the thread that enumerates; several subscriptions may raise it at the same time. An
+    /// exception of a handler ends that enumeration.
     /// </summary>
     public event EventHandler<MessageGap>? GapDetected
     {
@@ -105,9 +105,10 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells that the broker has ended a subscription of this client as too slow, when that is received: the
-    /// enumeration first hands out what it was delivered before, and then throws. On the receiving thread: handlers
-    /// must not block. What a handler throws is logged. What a subscriber that may go on has missed is a gap.
+    /// Raised when the broker has ended a subscription of this client because it was too slow. Raised when the client
+    /// learns of it: the enumeration first hands out what was delivered before, and then throws. Raised on the
+    /// receiving thread: handlers must not block. An exception of a handler is logged. A subscription that loses
+    /// messages but is not ended gets a gap instead.
     /// </summary>
     public event EventHandler<SlowConsumerEventArgs>? SlowConsumerDetected
     {
@@ -116,10 +117,11 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells that a consumer of all partitions of a topic goes on without one that the broker does not serve: it could
-    /// not be opened at the start, or its disk has failed since. Every later connection asks for it again, and tells
-    /// again if it is still refused. On the receiving thread: handlers must not block. What a handler throws is logged.
-    /// With <see cref="GapAction.Throw"/> the enumeration ends instead.
+    /// Raised when a consumer of all partitions of a topic goes on without a partition that the broker does not serve:
+    /// the broker could not open it at its start, or its disk has failed since. Every later connection asks for the
+    /// partition again, and the event is raised again if the broker still rejects it. Raised on the receiving thread:
+    /// handlers must not block. An exception of a handler is logged. With <see cref="GapAction.Throw"/> the enumeration
+    /// ends instead.
     /// </summary>
     public event EventHandler<PartitionRefusedEventArgs>? PartitionRefused
     {
@@ -127,13 +129,13 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         remove => _events.PartitionRefused -= value;
     }
 
-    /// <summary>What the client was made with.</summary>
+    /// <summary>The options that the client was created with.</summary>
     public LightQClientOptions Options { get; }
 
     /// <summary>Whether the client is connected at the moment.</summary>
     public ConnectionState State => _events.State;
 
-    /// <summary>Messages whose time to live was over when a subscription of this client got to them.</summary>
+    /// <summary>Messages that subscriptions of this client skipped because their time to live had passed.</summary>
     public long MessagesExpired => _events.MessagesExpired;
 
     /// <summary>Creates, describes, lists and deletes topics.</summary>
@@ -142,13 +144,13 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Reads the figures of topics and of the broker.</summary>
     public StatsClient Stats { get; }
 
-    /// <summary>Looks into consumer groups, and moves, pauses and deletes them.</summary>
+    /// <summary>Describes, resets, pauses and deletes consumer groups.</summary>
     public GroupsClient Groups { get; }
 
-    /// <summary>Makes users, gives them rights, and makes tokens.</summary>
+    /// <summary>Creates users, grants permissions, and creates tokens.</summary>
     public UsersClient Users { get; }
 
-    /// <summary>Stops the broker, has it read its configuration again, and takes backups.</summary>
+    /// <summary>Stops the broker, reloads its configuration, and takes backups.</summary>
     public OperationsClient Operations { get; }
 
     /// <summary>Where everything of this client logs.</summary>
@@ -163,7 +165,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Connects now, instead of with the first request.</summary>
     /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
     /// <exception cref="LightQException">
-    /// The first attempt failed; <see cref="ErrorCode.Unavailable"/> when nobody answered.
+    /// The first attempt failed; <see cref="ErrorCode.Unavailable"/> when no broker answered.
     /// </exception>
     public Task ConnectAsync(CancellationToken cancellationToken = default) => _link.ConnectAsync(cancellationToken);
 
@@ -174,8 +176,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     internal Task AttemptAsync(CancellationToken cancellationToken) => _link.AttemptAsync(cancellationToken);
 
     /// <summary>
-    /// Measures the round trip to the broker: over the data plane's connection, behind what is being sent on it
-    /// already.
+    /// Measures the round trip to the broker, over the connection of the data plane, after what is already being sent
+    /// on it.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
@@ -185,29 +187,29 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         _link.PingAsync(cancellationToken);
 
     /// <summary>
-    /// Publishes a message and waits for its ack, with a producer that the client opens when a topic is first published
-    /// to, and keeps.
+    /// Publishes a message and waits for its ack, with a producer that the client opens at the first publish to a
+    /// topic, and keeps.
     /// </summary>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="body">The body; copied before the method returns.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>
-    /// Completes, on the thread pool, when the message is as safe as the topic's ack level says. Waits for room when
-    /// the producer's window is full. Await it once.
+    /// Completes, on the thread pool, when the message is as safe as the topic's ack level requires. Waits for room
+    /// when the producer's window is full. Await it once.
     /// </returns>
     /// <remarks>
-    /// The producer is anonymous and has the default <see cref="ProducerOptions"/>; what <see cref="Producer"/> says of
-    /// order, windows and errors holds here. A producer that has failed for good, because
-    /// its topic was deleted or a right taken away, is replaced by the next publish. The producers of 64 topics are
-    /// kept; for another, the one that was used longest ago is closed once its messages
-    /// have their acks. For a name of its own, batches, or publishing without waiting, make a <see cref="Producer"/>.
+    /// The producer is anonymous and has the default <see cref="ProducerOptions"/>; order, windows and errors are those
+    /// of <see cref="Producer"/>. When a producer has failed for good, because its topic was deleted or a permission
+    /// was revoked, the next publish replaces it. The client keeps the producers of 64 topics. For another topic, it
+    /// closes the least recently used one once its messages have their acks. For a producer with a name, for batches,
+    /// or to publish without waiting, create a <see cref="Producer"/>.
     /// </remarks>
-    /// <exception cref="ArgumentException">The name is none.</exception>
+    /// <exception cref="ArgumentException">The topic's name is not valid.</exception>
     /// <exception cref="LightQException">
-    /// The topic is unknown, the right is missing, the message was refused, or its outcome is unknown.
+    /// The topic is unknown, the permission is missing, the message was rejected, or its outcome is unknown.
     /// </exception>
     /// <exception cref="ObjectDisposedException">The client is disposed.</exception>
     [OverloadResolutionPriority(2)]
@@ -232,27 +234,25 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     ) => _producers.PublishAsync(topic, body, key, headers, options, cancellationToken);
 
     /// <summary>
-    /// Publishes a value and waits for its ack, with a producer that the client opens when a topic is first published
-    /// to, and keeps.
+    /// Publishes a value and waits for its ack, with a producer that the client opens at the first publish to a topic,
+    /// and keeps.
     /// </summary>
-    /// <typeparam name="T">What is published.</typeparam>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <typeparam name="T">The type of the value.</typeparam>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="value">The value; serialized before the method returns.</param>
-    /// <param name="serializer">Makes the body, and says its content type.</param>
+    /// <param name="serializer">Writes the body, and names its content type.</param>
     /// <param name="key">The key, or default for none.</param>
-    /// <param name="headers">
-    /// The headers, or null. A content type of their own goes in place of the serializer's.
-    /// </param>
+    /// <param name="headers">The headers, or null. A content type in them replaces the serializer's.</param>
     /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>
     /// As for
-    /// <see cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>,
-    /// as are remarks and errors.
+    /// <see cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>.
+    /// Remarks and errors are the same.
     /// </returns>
     /// <exception cref="LightQException">
-    /// The message was refused, or its outcome is unknown. What the serializer throws is thrown as it is, and nothing
-    /// is published.
+    /// The message was rejected, or its outcome is unknown. An exception of the serializer is thrown as it is, and
+    /// nothing is published.
     /// </exception>
     public ValueTask<PublishAck> PublishAsync<T>(
         string topic,
@@ -274,23 +274,21 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>
     /// The same with <see cref="MessageSerializer.Default{T}"/>: text as UTF-8, any other value as JSON, by reflection.
     /// </summary>
-    /// <typeparam name="T">What is published.</typeparam>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <typeparam name="T">The type of the value.</typeparam>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="value">The value; serialized before the method returns.</param>
     /// <param name="key">The key, or default for none.</param>
-    /// <param name="headers">
-    /// The headers, or null. A content type of their own goes in place of the serializer's.
-    /// </param>
+    /// <param name="headers">The headers, or null. A content type in them replaces the serializer's.</param>
     /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>
     /// As for
-    /// <see cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>,
-    /// as are remarks and errors.
+    /// <see cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>.
+    /// Remarks and errors are the same.
     /// </returns>
     /// <exception cref="LightQException">
-    /// The message was refused, or its outcome is unknown. What the serializer throws is thrown as it is, and nothing
-    /// is published.
+    /// The message was rejected, or its outcome is unknown. An exception of the serializer is thrown as it is, and
+    /// nothing is published.
     /// </exception>
     /// <example>
     /// <code>
@@ -309,11 +307,11 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     ) => PublishAsync(topic, value, MessageSerializer.Default<T>(), key, headers, options, cancellationToken);
 
     /// <summary>Opens a producer.</summary>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// The topic is unknown, the right is missing, or the broker cannot be reached.
+    /// The topic is unknown, the permission is missing, or the broker cannot be reached.
     /// </exception>
     public async Task<Producer> CreateProducerAsync(
         string topic,
@@ -330,13 +328,13 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>Opens a producer of values.</summary>
-    /// <typeparam name="T">What is published.</typeparam>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
-    /// <param name="serializer">Makes the bodies.</param>
+    /// <typeparam name="T">The type of the published values.</typeparam>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
+    /// <param name="serializer">Writes the bodies.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// The topic is unknown, the right is missing, or the broker cannot be reached.
+    /// The topic is unknown, the permission is missing, or the broker cannot be reached.
     /// </exception>
     public async Task<Producer<T>> CreateProducerAsync<T>(
         string topic,
@@ -353,20 +351,20 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>Consumes messages, one by one.</summary>
-    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="topic">The topic's name, for all its partitions; <c>orders/3</c> names one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <param name="cancellationToken">
-    /// Ends every enumeration, with an <see cref="OperationCanceledException"/>; so does the token that
-    /// <c>WithCancellation</c> gives one.
+    /// Ends every enumeration, with an <see cref="OperationCanceledException"/>. The token that <c>WithCancellation</c>
+    /// passes does the same for one enumeration.
     /// </param>
     /// <returns>
-    /// The messages in the order of their offsets within a partition, as they arrive among several, without an end.
-    /// Each enumeration is a subscription of its own, opened by its first step and closed when the loop is left. A
-    /// message is valid until the next one.
+    /// The messages, without an end: in the order of their offsets within a partition, and between partitions as they
+    /// arrive. Each enumeration is a subscription of its own. Its first step opens the subscription; leaving the loop
+    /// closes it. A message is valid until the next one.
     /// </returns>
     /// <exception cref="LightQException">
-    /// From the enumeration: the topic is unknown, the right is missing, the broker ended the subscription or cannot be
-    /// reached.
+    /// From the enumeration: the topic is unknown, the permission is missing, or the broker ended the subscription or
+    /// cannot be reached.
     /// </exception>
     /// <example>
     /// <code>
@@ -380,17 +378,17 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         CancellationToken cancellationToken = default
     ) => Consume(topic, options, cancellationToken);
 
-    /// <summary>Consumes messages, one by one, with the values that their bodies stand for.</summary>
-    /// <typeparam name="T">What was published.</typeparam>
-    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <summary>Consumes messages, one by one, with the values of their bodies.</summary>
+    /// <typeparam name="T">The type of the published values.</typeparam>
+    /// <param name="topic">The topic's name, for all its partitions; <c>orders/3</c> names one of them.</param>
     /// <param name="serializer">Reads the bodies.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <param name="cancellationToken">
     /// Ends every enumeration, with an <see cref="OperationCanceledException"/>.
     /// </param>
     /// <returns>
-    /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>. A body that is no such value does
-    /// not end the enumeration: it throws where its <see cref="Message{T}.Value"/> is asked for.
+    /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>. A body that cannot be read as a
+    /// value does not end the enumeration: <see cref="Message{T}.Value"/> of its message throws.
     /// </returns>
     /// <exception cref="LightQException">
     /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>.
@@ -410,8 +408,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>
     /// The same with <see cref="MessageSerializer.Default{T}"/>: text as UTF-8, any other value as JSON, by reflection.
     /// </summary>
-    /// <typeparam name="T">What was published.</typeparam>
-    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <typeparam name="T">The type of the published values.</typeparam>
+    /// <param name="topic">The topic's name, for all its partitions; <c>orders/3</c> names one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <param name="cancellationToken">
     /// Ends every enumeration, with an <see cref="OperationCanceledException"/>.
@@ -438,14 +436,14 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     ) => ConsumeAsync(topic, MessageSerializer.Default<T>(), options, cancellationToken);
 
     /// <summary>Consumes whole batches, as the producers made them: the fastest way.</summary>
-    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="topic">The topic's name, for all its partitions; <c>orders/3</c> names one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <param name="cancellationToken">
     /// Ends every enumeration, with an <see cref="OperationCanceledException"/>.
     /// </param>
     /// <returns>
-    /// The batches in the order of their offsets within a partition, as they arrive among several, without an end. A
-    /// batch is valid until the next one.
+    /// The batches, without an end: in the order of their offsets within a partition, and between partitions as they
+    /// arrive. A batch is valid until the next one.
     /// </returns>
     /// <exception cref="LightQException">
     /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>.
@@ -466,44 +464,45 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     ) => Consume(topic, options, cancellationToken);
 
     /// <summary>
-    /// Makes a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet. It
-    /// always settles explicitly (<see cref="SettleMode.Explicit"/>): what it had not completed when this program dies
-    /// comes again.
+    /// Creates a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet. It
+    /// always settles explicitly (<see cref="SettleMode.Explicit"/>): messages that were not settled when this program
+    /// dies are redelivered.
     /// </summary>
     /// <param name="topic">
-    /// The name of a durable topic: all its partitions together; <c>orders/3</c> is one of them.
+    /// The name of a durable topic, for all its partitions; <c>orders/3</c> names one of them.
     /// </param>
-    /// <param name="group">The group to be a member of.</param>
+    /// <param name="group">The group to join.</param>
     /// <param name="options">How it works; null for the defaults.</param>
-    /// <exception cref="ArgumentException">A name is none.</exception>
+    /// <exception cref="ArgumentException">A name is not valid.</exception>
     public LightQProcessor CreateProcessor(string topic, string group, ProcessorOptions? options = null) =>
         new(this, topic, group, options ?? new ProcessorOptions());
 
     /// <summary>
-    /// How a client does TLS: whom it trusts and what it shows, for a program that speaks to the broker's ports with a
-    /// client of its own, such as gRPC or HTTP.
+    /// The TLS settings of a client: the authorities it trusts and the certificate it shows. For a program that uses a
+    /// client of its own, such as gRPC or HTTP, on the broker's ports.
     /// </summary>
     /// <param name="options">The client's options.</param>
     /// <returns>
     /// A new object, with TLS 1.2 and 1.3, whether <see cref="LightQClientOptions.Tls"/> is set or not. A certificate
-    /// that is not accepted ends the handshake with an <see cref="AuthenticationException"/> that says why.
+    /// that is not accepted ends the handshake with an <see cref="AuthenticationException"/> that gives the reason.
     /// </returns>
     /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file cannot be used.</exception>
     public static SslClientAuthenticationOptions LoadTls(LightQClientOptions options) => ClientTls.Load(options);
 
     /// <summary>
-    /// Makes a consumer that is asked for messages, some at a time, instead of being enumerated; opens nothing yet.
+    /// Creates a consumer from which the caller fetches messages, some at a time, instead of enumerating it; opens
+    /// nothing yet.
     /// </summary>
-    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="topic">The topic's name, for all its partitions; <c>orders/3</c> names one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
-    /// <exception cref="ArgumentException">The name is none, or the options contradict each other.</exception>
+    /// <exception cref="ArgumentException">The name is not valid, or the options contradict each other.</exception>
     public MessageConsumer CreateConsumer(string topic, ConsumeOptions? options = null) =>
         new(Consume(topic, options, default), Options.TimeProvider);
 
     /// <summary>
-    /// Closes the client's own producers, which waits up to 5 s for their messages under way, and then the connection.
-    /// Publishes still under way fail with <see cref="ErrorCode.Closed"/>, enumerations end with
-    /// it; dispose producers of your own before.
+    /// Closes the client's own producers, waiting up to 5 s for their messages under way, and then the connection.
+    /// Publishes that are still under way fail with <see cref="ErrorCode.Closed"/>, and enumerations end with it.
+    /// Dispose your own producers before.
     /// </summary>
     public async ValueTask DisposeAsync()
     {

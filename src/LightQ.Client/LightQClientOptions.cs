@@ -5,7 +5,7 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Client;
 
 /// <summary>
-/// Everything a <see cref="LightQClient"/> can be told. Immutable; a value outside its range throws when it is set.
+/// The settings of a <see cref="LightQClient"/>. Immutable; a value outside its range throws when it is set.
 /// </summary>
 public sealed record LightQClientOptions
 {
@@ -52,8 +52,8 @@ public sealed record LightQClientOptions
     }
 
     /// <summary>
-    /// A token to log in with instead of user and password: one that was made with
-    /// <see cref="Administration.UsersClient.CreateTokenAsync"/>, or of a login.
+    /// A token to log in with instead of user and password: one that
+    /// <see cref="Administration.UsersClient.CreateTokenAsync"/> created, or one that a login returned.
     /// </summary>
     public string? Token
     {
@@ -63,16 +63,16 @@ public sealed record LightQClientOptions
 
     /// <summary>
     /// Whether both planes are encrypted, with TLS 1.2 or 1.3. The broker's certificate must then come from a trusted
-    /// authority and be for <see cref="Host"/>; there is no way to skip that check. What is wrong with it is said by
-    /// <see cref="ErrorCode.TlsFailed"/>. Default: false.
+    /// authority and be for <see cref="Host"/>; there is no way to skip that check. If it fails, the error
+    /// <see cref="ErrorCode.TlsFailed"/> gives the reason. Default: false.
     /// </summary>
     public bool Tls { get; init; }
 
     /// <summary>
     /// Whether passwords and tokens may be sent without <see cref="Tls"/> to a broker that is not on this machine,
-    /// where the network can read them. By default nothing is sent then, and what was asked fails with
-    /// <see cref="ErrorCode.TlsRequired"/>. Addresses of loopback are this machine, and a name is what it resolves to.
-    /// Default: false.
+    /// where the network can read them. By default nothing is sent then, and the request fails with
+    /// <see cref="ErrorCode.TlsRequired"/>. A loopback address counts as this machine; a name counts as the addresses
+    /// it resolves to. Default: false.
     /// </summary>
     public bool Insecure { get; init; }
 
@@ -83,18 +83,18 @@ public sealed record LightQClientOptions
     public string? CertificateAuthorityFile { get; init; }
 
     /// <summary>
-    /// A PEM file with this client's own certificate, for brokers that ask for one, and those between it and its
-    /// authority behind it. Read at every connect. Needs <see cref="Tls"/>.
+    /// A PEM file with this client's own certificate, for brokers that ask for one, followed by its intermediate
+    /// certificates. Read at every connect. Needs <see cref="Tls"/>.
     /// </summary>
     public string? ClientCertificateFile { get; init; }
 
     /// <summary>
-    /// A PEM file with the private key, not encrypted, of <see cref="ClientCertificateFile"/>; null when it is in the
-    /// same file.
+    /// A PEM file with the unencrypted private key of <see cref="ClientCertificateFile"/>; null when it is in the same
+    /// file.
     /// </summary>
     public string? ClientKeyFile { get; init; }
 
-    /// <summary>How the broker's log and statistics call this client. Default: the process's name.</summary>
+    /// <summary>The name of this client in the broker's log and statistics. Default: the process's name.</summary>
     public string ClientName
     {
         get;
@@ -116,16 +116,16 @@ public sealed record LightQClientOptions
     } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Whether the first call waits for a broker that is not there yet. By default it fails with
+    /// Whether the first call waits for a broker that does not run yet. By default it fails with
     /// <see cref="ErrorCode.Unavailable"/> as soon as the first attempt does. A connection that existed once is always
-    /// restored. A host with such a client starts without the broker, too: its topics, producers and processors follow
-    /// when it is there.
+    /// restored. A host with such a client also starts without the broker: its topics, producers and processors follow
+    /// when the broker runs.
     /// </summary>
     public bool WaitForBroker { get; init; }
 
     /// <summary>
-    /// Upper bound of the first delay before reconnecting; it doubles with every attempt and the delay is a random part
-    /// of it. Default: 100 ms.
+    /// Upper bound of the first delay before reconnecting; the bound doubles with every attempt, and the delay is a
+    /// random part of it. Default: 100 ms.
     /// </summary>
     public TimeSpan ReconnectDelay
     {
@@ -133,7 +133,7 @@ public sealed record LightQClientOptions
         init => field = Positive(value);
     } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>What <see cref="ReconnectDelay"/> grows to at most. Default: 5 s.</summary>
+    /// <summary>The most that <see cref="ReconnectDelay"/> grows to. Default: 5 s.</summary>
     public TimeSpan MaxReconnectDelay
     {
         get;
@@ -143,7 +143,7 @@ public sealed record LightQClientOptions
     /// <summary>How the connection receives. Default: on a thread of its own.</summary>
     public ReceiveMode ReceiveMode { get; init; }
 
-    /// <summary>Where the client logs; null for nowhere.</summary>
+    /// <summary>Where the client logs; null for no log.</summary>
     public ILoggerFactory? LoggerFactory { get; init; }
 
     /// <summary>The clock for heartbeats and delays.</summary>
@@ -163,7 +163,7 @@ public sealed record LightQClientOptions
     /// Reads a connection string:
     /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
     /// </summary>
-    /// <param name="connectionString">User, password and file are percent-encoded where they need it.</param>
+    /// <param name="connectionString">User, password and files are percent-encoded where necessary.</param>
     /// <exception cref="ArgumentException">The string is not of that form; the message says where.</exception>
     public static LightQClientOptions Parse(string connectionString) => ConnectionString.Parse(connectionString);
 

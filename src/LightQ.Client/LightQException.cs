@@ -1,16 +1,16 @@
 namespace LightQ.Client;
 
 /// <summary>
-/// What went wrong, as a code to switch over. The SDK throws one other type of its own:
-/// <see cref="UndecodableMessageException"/>, about a body.
+/// An error with a code that programs can test. The SDK has one other exception of its own:
+/// <see cref="UndecodableMessageException"/>, for a body that cannot be read.
 /// </summary>
 /// <remarks>
-/// Beside it only the usual ones appear: <see cref="OperationCanceledException"/>, <see cref="ArgumentException"/> and
-/// <see cref="ObjectDisposedException"/>.
+/// Besides these, it throws only the usual ones: <see cref="OperationCanceledException"/>,
+/// <see cref="ArgumentException"/> and <see cref="ObjectDisposedException"/>.
 /// </remarks>
 public sealed class LightQException : Exception
 {
-    /// <summary>Makes the exception.</summary>
+    /// <summary>Creates the exception.</summary>
     /// <param name="code">Why the request failed.</param>
     /// <param name="message">What happened, for people.</param>
     /// <param name="innerException">What caused it, if anything did.</param>
@@ -21,8 +21,8 @@ public sealed class LightQException : Exception
     public ErrorCode Code { get; }
 
     /// <summary>
-    /// Whether the same request may succeed later without anything being changed.
-    /// <see cref="ErrorCode.OutcomeUnknown"/> is not transient: repeating such a publish may store it twice.
+    /// Whether the same request may succeed later without any change. <see cref="ErrorCode.OutcomeUnknown"/> is not
+    /// transient: repeating such a publish may store it twice.
     /// </summary>
     public bool IsTransient =>
         Code

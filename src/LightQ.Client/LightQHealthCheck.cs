@@ -5,9 +5,9 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace LightQ.Client;
 
 /// <summary>
-/// Whether a broker answers: healthy with the round trip on the data plane, or why not. Connects if nothing else has
-/// yet. In a host it is unhealthy, too, until topics and producers are there, and when a producer that was registered
-/// with the host has failed.
+/// Checks whether a broker answers. The result is healthy, with the round trip on the data plane, or names the reason.
+/// The check connects if the client is not connected yet. In a host the result is also unhealthy until topics and
+/// producers are open, and when a producer that was registered with the host has failed.
 /// </summary>
 /// <remarks>Waits for <see cref="LightQClientOptions.ConnectTimeout"/> at most. Thread-safe.</remarks>
 /// <example>
@@ -20,8 +20,8 @@ public sealed class LightQHealthCheck : IHealthCheck
     private readonly LightQClient _client;
     private readonly StartService? _start;
 
-    /// <summary>Makes the check.</summary>
-    /// <param name="client">Whose broker to ask.</param>
+    /// <summary>Creates the check.</summary>
+    /// <param name="client">The client whose broker is checked.</param>
     public LightQHealthCheck(LightQClient client)
     {
         ArgumentNullException.ThrowIfNull(client);

@@ -12,10 +12,12 @@ public static class LightQHealthChecksBuilderExtensions
     /// <param name="name">
     /// The check's name; null (the default) for <c>lightq</c>, or for the key of a client with one.
     /// </param>
-    /// <param name="failureStatus">What it reports when it fails; null (the default) for unhealthy.</param>
+    /// <param name="failureStatus">
+    /// The status that the check reports when it fails; null (the default) for unhealthy.
+    /// </param>
     /// <param name="tags">Tags by which checks are chosen; null for none.</param>
     /// <param name="timeout">
-    /// How long it may take; null (the default): as long as <see cref="LightQClientOptions.ConnectTimeout"/>.
+    /// How long the check may take; null (the default): as long as <see cref="LightQClientOptions.ConnectTimeout"/>.
     /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="builder"/>.</returns>

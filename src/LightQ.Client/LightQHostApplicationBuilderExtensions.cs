@@ -8,19 +8,19 @@ namespace Microsoft.Extensions.Hosting;
 public static class LightQHostApplicationBuilderExtensions
 {
     /// <summary>
-    /// Registers one <see cref="LightQClient"/> for the whole application, with a connection string of its
+    /// Registers one <see cref="LightQClient"/> for the whole application, with a connection string from its
     /// configuration.
     /// </summary>
     /// <typeparam name="TBuilder">The builder.</typeparam>
     /// <param name="builder">The application's builder.</param>
     /// <param name="connectionName">
-    /// The name under <c>ConnectionStrings</c>, as <c>GetConnectionString</c> takes it. Read at once, so what is wrong
-    /// with it is found before the application starts.
+    /// The name under <c>ConnectionStrings</c>, as <c>GetConnectionString</c> takes it. It is read at once, so an error
+    /// in it is found before the application starts.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="builder"/>.</returns>
     /// <exception cref="InvalidOperationException">The configuration has no connection string of that name.</exception>
-    /// <exception cref="ArgumentException">The connection string is none of a broker.</exception>
+    /// <exception cref="ArgumentException">The connection string is not that of a broker.</exception>
     /// <example>
     /// <code>
     /// builder.AddLightQClient("queue");                       // ConnectionStrings__queue=lightq://localhost
@@ -39,18 +39,19 @@ public static class LightQHostApplicationBuilderExtensions
     }
 
     /// <summary>
-    /// Registers a client with a key, beside others: for several brokers. Connection string and key have the same name.
+    /// Registers a client with a key, for an application that uses several brokers. Connection string and key have the
+    /// same name.
     /// </summary>
     /// <typeparam name="TBuilder">The builder.</typeparam>
     /// <param name="builder">The application's builder.</param>
     /// <param name="name">
-    /// The name under <c>ConnectionStrings</c>, and the key with which the client is asked for:
-    /// <c>[FromKeyedServices("audit")] LightQClient</c>.
+    /// The name under <c>ConnectionStrings</c>, and the key of the client: <c>[FromKeyedServices("audit")]
+    /// LightQClient</c>.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="builder"/>.</returns>
     /// <exception cref="InvalidOperationException">The configuration has no connection string of that name.</exception>
-    /// <exception cref="ArgumentException">The connection string is none of a broker.</exception>
+    /// <exception cref="ArgumentException">The connection string is not that of a broker.</exception>
     public static TBuilder AddKeyedLightQClient<TBuilder>(
         this TBuilder builder,
         string name,

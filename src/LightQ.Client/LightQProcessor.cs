@@ -4,19 +4,20 @@ using LightQ.Protocol;
 namespace LightQ.Client;
 
 /// <summary>
-/// Hands the messages of a group to a handler, several at a time, and settles them by what became of it.
+/// Hands the messages of a group to a handler, several at a time, and settles each message by the outcome of its
+/// handler.
 /// </summary>
 /// <remarks>
 /// <para>
-/// Thread-safe. For durable topics. Each message is handed out at least once: again when its handler threw, when its
-/// lock was lost, and when this program ended before it was completed. While a handler runs, its message's lock is
-/// renewed. Reconnects by itself, and subscribes again when the broker ended the subscription.
+/// Thread-safe. For durable topics. Each message is handed out at least once. It is redelivered when its handler threw,
+/// when its lock was lost, and when this program ended before it was completed. While a handler runs, its message's
+/// lock is renewed. Reconnects by itself, and subscribes again when the broker ended the subscription.
 /// </para>
 /// <para>
-/// Order, if it is asked for, is that in which the broker delivers: a message that was abandoned comes again later,
-/// behind others that were delivered meanwhile. A handler for which that is too late tries again itself before it
-/// throws. Across the members of a group the order of a key holds on topics of several partitions, where a partition
-/// belongs to one member.
+/// If <see cref="ProcessorOptions.Ordering"/> asks for order, it is the order in which the broker delivers. An
+/// abandoned message is redelivered later, after others that were delivered meanwhile. If that is too late for a
+/// handler, the handler itself tries again before it throws. Across the members of a group, the order of a key holds
+/// only on topics with several partitions, where each partition belongs to one member.
 /// </para>
 /// </remarks>
 /// <example>
@@ -47,10 +48,10 @@ public sealed class LightQProcessor : IAsyncDisposable
 
     /// <summary>
     /// The handler: one, set before the start. Called at most <see cref="ProcessorOptions.MaxConcurrency"/> times at
-    /// once, on the thread pool. When it throws, the message is abandoned: it comes again after the topic's retry
-    /// delay, and goes to the dead-letter topic when it came as often as the topic allows.
+    /// once, on the thread pool. When it throws, the message is abandoned: it is redelivered after the topic's retry
+    /// delay, and dead-lettered when it was delivered as often as the topic allows.
     /// </summary>
-    /// <exception cref="InvalidOperationException">There is one already, or the processor runs.</exception>
+    /// <exception cref="InvalidOperationException">A handler is set already, or the processor runs.</exception>
     public event Func<ProcessMessageEventArgs, Task> ProcessMessageAsync
     {
         add => Set(ref _handle, value, nameof(ProcessMessageAsync));
@@ -58,33 +59,34 @@ public sealed class LightQProcessor : IAsyncDisposable
     }
 
     /// <summary>
-    /// Told what failed, and awaited before the message is abandoned, so it may also settle the message itself: one,
-    /// set before the start. Without one failures are logged. What it throws is logged.
+    /// Called when something failed: one handler, set before the start. The processor awaits it before it abandons the
+    /// message, so the handler may also settle the message itself. Without a handler, failures are logged. An exception
+    /// of the handler is logged.
     /// </summary>
-    /// <exception cref="InvalidOperationException">There is one already, or the processor runs.</exception>
+    /// <exception cref="InvalidOperationException">A handler is set already, or the processor runs.</exception>
     public event Func<ProcessErrorEventArgs, Task> ProcessErrorAsync
     {
         add => Set(ref _onError, value, nameof(ProcessErrorAsync));
         remove => Unset(ref _onError, value);
     }
 
-    /// <summary>The topic.</summary>
+    /// <summary>The topic's name.</summary>
     public string Topic { get; }
 
-    /// <summary>The group.</summary>
+    /// <summary>The group's name.</summary>
     public string Group { get; }
 
-    /// <summary>What it was made with.</summary>
+    /// <summary>The options that the processor was created with.</summary>
     public ProcessorOptions Options { get; }
 
-    /// <summary>Whether it was started and not stopped.</summary>
+    /// <summary>Whether the processor was started and not stopped.</summary>
     public bool IsRunning => Volatile.Read(ref _run) is not null;
 
-    /// <summary>Begins. Does nothing when it runs already.</summary>
-    /// <param name="cancellationToken">Ends the wait for the subscription, and the attempt.</param>
+    /// <summary>Starts the processor. Does nothing when it runs already.</summary>
+    /// <param name="cancellationToken">Ends the wait for the subscription, and the attempt to start.</param>
     /// <exception cref="InvalidOperationException"><see cref="ProcessMessageAsync"/> is not set.</exception>
     /// <exception cref="LightQException">
-    /// The broker refused the subscription, for example because the topic is unknown or not durable, or cannot be
+    /// The broker rejected the subscription, for example because the topic is unknown or not durable, or cannot be
     /// reached.
     /// </exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
@@ -123,13 +125,13 @@ public sealed class LightQProcessor : IAsyncDisposable
     }
 
     /// <summary>
-    /// Ends: takes no more, lets handlers that run end within <see cref="ProcessorOptions.DrainTimeout"/>, then cancels
-    /// their tokens, waits 5 s for those that heed it, and gives everything else back to the group at once; that
-    /// delivery does not count. A handler that goes on nevertheless is left alone. Does nothing when it does not run;
-    /// it may be started again.
+    /// Stops the processor. It takes no more messages, and lets running handlers end within
+    /// <see cref="ProcessorOptions.DrainTimeout"/>. Then it cancels their tokens and waits up to 5 s for the handlers
+    /// that react. It gives all other messages back to the group at once; that delivery does not count. A handler that
+    /// still runs then is left alone. Does nothing when the processor does not run; it may be started again.
     /// </summary>
     /// <param name="cancellationToken">
-    /// Ends the time that handlers have. Everything is given back as well, and nothing is thrown.
+    /// Ends the time that handlers have. The messages are given back all the same, and nothing is thrown.
     /// </param>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
@@ -148,7 +150,7 @@ public sealed class LightQProcessor : IAsyncDisposable
         }
     }
 
-    /// <summary>Stops, and cannot be started again.</summary>
+    /// <summary>Stops the processor, which cannot be started again.</summary>
     public async ValueTask DisposeAsync()
     {
         _isDisposed = true;

@@ -13,7 +13,7 @@ public static class LightQServiceCollectionExtensions
 {
     /// <summary>
     /// Registers one <see cref="LightQClient"/> for the whole application, which logs to the application's loggers and
-    /// is disposed with it.
+    /// is disposed with the application.
     /// </summary>
     /// <param name="services">Where to register.</param>
     /// <param name="connectionString">
@@ -37,14 +37,14 @@ public static class LightQServiceCollectionExtensions
     /// <param name="services">Where to register.</param>
     /// <param name="section">
     /// A connection string; or keys named like the properties of <see cref="LightQClientOptions"/>, and
-    /// <c>ConnectionString</c>, which the others override. Read at once, so what is wrong with it is found before the
+    /// <c>ConnectionString</c>, which the others override. It is read at once, so an error in it is found before the
     /// application starts.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="ArgumentException">
-    /// There is nothing in the section, a key is unknown, or a value is not allowed; the message names key, value and
-    /// what is allowed.
+    /// The section is empty, a key is unknown, or a value is not allowed; the message names key, value and what is
+    /// allowed.
     /// </exception>
     /// <example>
     /// <code>
@@ -62,7 +62,7 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Registers a client with a key, beside others: for several brokers. It is asked for with
+    /// Registers a client with a key, for an application that uses several brokers. The application gets it with
     /// <c>[FromKeyedServices("audit")] LightQClient</c>.
     /// </summary>
     /// <param name="services">Where to register.</param>
@@ -94,8 +94,8 @@ public static class LightQServiceCollectionExtensions
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="ArgumentException">
-    /// There is nothing in the section, a key is unknown, or a value is not allowed; the message names key, value and
-    /// what is allowed.
+    /// The section is empty, a key is unknown, or a value is not allowed; the message names key, value and what is
+    /// allowed.
     /// </exception>
     public static IServiceCollection AddKeyedLightQ(
         this IServiceCollection services,
@@ -110,11 +110,11 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message.
-    /// It always settles explicitly (<see cref="LightQ.Client.SettleMode.Explicit"/>): what it had not completed when
-    /// this program dies comes again. The host does not start while the broker refuses the subscription or cannot be
-    /// reached; with <see cref="LightQClientOptions.WaitForBroker"/> it starts, and the processor begins when the
-    /// broker is there.
+    /// Registers a processor that starts and stops with the host, and its handler, which is created for every message.
+    /// The processor always settles explicitly (<see cref="LightQ.Client.SettleMode.Explicit"/>): messages that were
+    /// not settled when this program dies are redelivered. The host does not start if the broker rejects the
+    /// subscription or cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> it starts without the
+    /// broker, and the processor starts when the broker runs.
     /// </summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
     /// <param name="services">
@@ -122,11 +122,11 @@ public static class LightQServiceCollectionExtensions
     /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
     /// </param>
     /// <param name="topic">The name of a durable topic.</param>
-    /// <param name="group">The group to be a member of.</param>
+    /// <param name="group">The group to join.</param>
     /// <param name="options">How the processor works; null for the defaults.</param>
     /// <param name="configure">
-    /// Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>;
-    /// without, failures are logged.
+    /// Changes the processor before it starts, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>;
+    /// without that, failures are logged.
     /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
@@ -151,18 +151,18 @@ public static class LightQServiceCollectionExtensions
 
     /// <summary>The same, for a handler of values.</summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
-    /// <typeparam name="T">What was published.</typeparam>
+    /// <typeparam name="T">The type of the published values.</typeparam>
     /// <param name="services">
     /// Where to register. Needs a client:
     /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
     /// </param>
     /// <param name="topic">The name of a durable topic.</param>
-    /// <param name="group">The group to be a member of.</param>
+    /// <param name="group">The group to join.</param>
     /// <param name="serializer">Reads the bodies.</param>
     /// <param name="options">How the processor works; null for the defaults.</param>
     /// <param name="configure">
-    /// Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>;
-    /// without, failures are logged.
+    /// Changes the processor before it starts, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>;
+    /// without that, failures are logged.
     /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
@@ -189,20 +189,20 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Registers the producer of a topic for the whole application, as <see cref="IProducer{T}"/>: opened before the
-    /// host's services start, closed after all have stopped, and part of <see cref="LightQHealthCheck"/>. The start of
-    /// the host fails where the broker refuses the producer or cannot be reached; with
+    /// Registers the producer of a topic for the whole application, as <see cref="IProducer{T}"/>. It is opened before
+    /// the host's services start, closed after all have stopped, and part of <see cref="LightQHealthCheck"/>. The host
+    /// fails to start if the broker rejects the producer or cannot be reached. With
     /// <see cref="LightQClientOptions.WaitForBroker"/> the host starts without its broker, and publishes wait until the
     /// producer is open.
     /// </summary>
-    /// <typeparam name="T">What is published.</typeparam>
+    /// <typeparam name="T">The type of the published values.</typeparam>
     /// <param name="services">
     /// Where to register. Needs a client:
     /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
     /// </param>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="serializer">
-    /// Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// Writes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
     /// </param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="whenFenced">
@@ -211,7 +211,7 @@ public static class LightQServiceCollectionExtensions
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="InvalidOperationException">
-    /// There is a producer of such values already: use <see cref="AddKeyedLightQProducer"/>.
+    /// A producer of this type of value is registered already: use <see cref="AddKeyedLightQProducer"/>.
     /// </exception>
     /// <example>
     /// <code>
@@ -245,18 +245,18 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// The same with a key: for several producers of the same values, which are asked for with
+    /// The same with a key: for several producers of the same type of value. The application gets one with
     /// <c>[FromKeyedServices("returns")] IProducer&lt;Order&gt;</c>.
     /// </summary>
-    /// <typeparam name="T">What is published.</typeparam>
+    /// <typeparam name="T">The type of the published values.</typeparam>
     /// <param name="services">
     /// Where to register. Needs a client:
     /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
     /// </param>
     /// <param name="serviceKey">The key.</param>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="serializer">
-    /// Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// Writes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
     /// </param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="whenFenced">
@@ -265,7 +265,7 @@ public static class LightQServiceCollectionExtensions
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="InvalidOperationException">
-    /// There is a producer of such values with that key already.
+    /// A producer of this type of value with that key is registered already.
     /// </exception>
     public static IServiceCollection AddKeyedLightQProducer<T>(
         this IServiceCollection services,
@@ -295,11 +295,11 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Sees to a topic before the host's services start: makes it, or changes those of its settings that may be
-    /// changed. The start of the host fails where a setting that cannot be changed differs, the client has no right to
-    /// manage the topic, or the broker cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> the host
-    /// starts without its broker, says in the log and in <see cref="LightQHealthCheck"/> what it waits for, and sees to
-    /// the topic, and then starts its processors, when the broker is there; what fails then stops the host.
+    /// Prepares a topic before the host's services start: creates it, or changes the settings that may be changed. The
+    /// host fails to start if a setting differs that cannot be changed, the client has no permission to manage the
+    /// topic, or the broker cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> the host starts
+    /// without its broker. The log and <see cref="LightQHealthCheck"/> then report what the host waits for. When the
+    /// broker runs, the host prepares the topic and then starts its processors; a failure at that point stops the host.
     /// </summary>
     /// <param name="services">
     /// Where to register. Needs a client:

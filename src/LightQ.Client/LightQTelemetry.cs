@@ -4,12 +4,11 @@ using LightQ.Client.Telemetry;
 namespace LightQ.Client;
 
 /// <summary>
-/// What the client tells OpenTelemetry: the names to listen to, and the way from a message back to the span that
-/// published it.
+/// The client's names for OpenTelemetry, and the way from a message back to the span that published it.
 /// </summary>
 /// <remarks>
 /// Spans and metrics follow OpenTelemetry's semantic conventions for messaging; docs/use/telemetry.md lists them. While
-/// nobody listens, nothing is measured and no message carries a trace context.
+/// no listener is registered, nothing is measured and no message carries a trace context.
 /// </remarks>
 /// <example>
 /// <code>
@@ -25,9 +24,11 @@ public static class LightQTelemetry
     /// <summary>The name of the client's <see cref="System.Diagnostics.Metrics.Meter"/>.</summary>
     public const string MeterName = "LightQ.Client";
 
-    /// <summary>Reads the W3C trace context that a message carries: that of the span which published it.</summary>
+    /// <summary>
+    /// Reads the W3C trace context that a message carries: the context of the span that published it.
+    /// </summary>
     /// <param name="headers">The message's headers.</param>
-    /// <param name="context">The context, remote: a parent, or something to link to.</param>
+    /// <param name="context">The context, marked as remote: use it as a parent or as a link.</param>
     /// <returns>False when the message carries none, or none that can be read.</returns>
     public static bool TryGetTraceContext(HeaderEnumerator headers, out ActivityContext context) =>
         TraceContext.TryRead(headers, out context);

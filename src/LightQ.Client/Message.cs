@@ -9,13 +9,13 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 
-/// <summary>A received message: body, key, headers and where it lies in the topic.</summary>
+/// <summary>A received message: body, key, headers and its position in the topic.</summary>
 /// <remarks>
-/// A small view over the received bytes; nothing is copied. It and all memory it hands out are valid until the
-/// enumerator moves to the next message; <see cref="ToOwned"/> makes one that stays valid. Offset, partition and
-/// settlement stay valid in any case. A program that is compiled for debugging gets messages that throw an
-/// <see cref="InvalidOperationException"/> when they are read too late; the switch <c>LightQ.Client.CheckMessageUse</c>
-/// (<see cref="AppContext"/>, or a <c>RuntimeHostConfigurationOption</c> of the project) asks for them, or for none, in
+/// A small view over the received bytes; nothing is copied. The message, and all memory that it hands out, is valid
+/// until the enumerator moves to the next message. <see cref="ToOwned"/> makes a copy that stays valid. Offset,
+/// partition and settlement stay valid in any case. In a program that is compiled for debugging, a message that is read
+/// too late throws an <see cref="InvalidOperationException"/>. The switch <c>LightQ.Client.CheckMessageUse</c>
+/// (<see cref="AppContext"/>, or a <c>RuntimeHostConfigurationOption</c> of the project) turns this check on or off in
 /// any program.
 /// </remarks>
 public readonly struct Message
@@ -35,7 +35,7 @@ public readonly struct Message
         Offset = offset;
     }
 
-    /// <summary>The message's number in its partition: dense, from 0.</summary>
+    /// <summary>The message's offset in its partition: counted from 0, without gaps in the numbering.</summary>
     public long Offset { get; }
 
     /// <summary>The partition that holds it.</summary>
@@ -44,7 +44,7 @@ public readonly struct Message
     /// <summary>The body; empty for a tombstone.</summary>
     public ReadOnlyMemory<byte> Body => new(_memory, BodyStart, BodyLength);
 
-    /// <summary>The body, without the detour over a memory.</summary>
+    /// <summary>The body as a span, which is faster to get than <see cref="Body"/>.</summary>
     public ReadOnlySpan<byte> BodySpan => new(_memory, BodyStart, BodyLength);
 
     /// <summary>The key; empty when there is none.</summary>
@@ -60,7 +60,7 @@ public readonly struct Message
         }
     }
 
-    /// <summary>Whether the message says that its key's last value is gone.</summary>
+    /// <summary>Whether the message is a tombstone: it says that the last value of its key was deleted.</summary>
     public bool IsTombstone
     {
         get
@@ -87,7 +87,8 @@ public readonly struct Message
     public DateTimeOffset AppendTime => UnixMicroseconds.ToTime(BatchHeader.AppendTime);
 
     /// <summary>
-    /// The id that it was published with (<see cref="PublishOptions.MessageId"/>); null for none. Allocates a string.
+    /// The id that the message was published with (<see cref="PublishOptions.MessageId"/>); null for none. Allocates a
+    /// string.
     /// </summary>
     public string? MessageId => BatchHeader.MessageId is { Length: > 0 } id ? Encoding.UTF8.GetString(id) : null;
 
@@ -98,8 +99,9 @@ public readonly struct Message
     public int DeliveryCount => _lock.DeliveryCount;
 
     /// <summary>
-    /// In a group with <see cref="SettleMode.Explicit"/>: when the message's lock runs out, by this program's clock, if
-    /// it is not renewed; it may then be given to another member. Otherwise <see cref="DateTimeOffset.MinValue"/>.
+    /// In a group with <see cref="SettleMode.Explicit"/>: when the message's lock expires, by this program's clock, if
+    /// it is not renewed. The message may then be delivered to another member. Otherwise
+    /// <see cref="DateTimeOffset.MinValue"/>.
     /// </summary>
     public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
 
@@ -167,22 +169,23 @@ public readonly struct Message
     }
 
     /// <summary>
-    /// Reads the W3C trace context that the message carries: that of the span which published it. A parent for what is
-    /// done with the message, or a link.
+    /// Reads the W3C trace context that the message carries: the context of the span that published it. Use it as a
+    /// parent or a link of the work on the message.
     /// </summary>
-    /// <param name="context">The context, remote.</param>
+    /// <param name="context">The context, marked as remote.</param>
     /// <returns>
-    /// False when it carries none: nobody listened to its publisher's <see cref="LightQTelemetry.ActivitySourceName"/>.
+    /// False when the message carries none: no listener was registered for its publisher's
+    /// <see cref="LightQTelemetry.ActivitySourceName"/>.
     /// </returns>
     public bool TryGetTraceContext(out ActivityContext context) => TraceContext.TryRead(Headers, out context);
 
     /// <summary>
-    /// The message with the value that its body stands for. Throws nothing: what a serializer cannot read throws where
-    /// the value is asked for.
+    /// The message with the value of its body. Throws nothing: if the serializer cannot read the body,
+    /// <see cref="Message{T}.Value"/> throws.
     /// </summary>
-    /// <typeparam name="T">What was published.</typeparam>
+    /// <typeparam name="T">The type of the published value.</typeparam>
     /// <param name="serializer">Reads the body.</param>
-    /// <param name="topic">The topic, to name it in errors.</param>
+    /// <param name="topic">The topic's name, for error messages.</param>
     public Message<T> As<T>(IMessageSerializer<T> serializer, string topic)
     {
         ArgumentNullException.ThrowIfNull(serializer);
@@ -193,53 +196,53 @@ public readonly struct Message
     public string GetText() => Encoding.UTF8.GetString(BodySpan);
 
     /// <summary>
-    /// Queues what says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>. Returns at
-    /// once and promises nothing: the broker hears of it with
-    /// what is sent next or within 20 ms, many messages as one. It hears nothing if the connection on which the message
-    /// came has ended meanwhile, and then the message
-    /// comes again; <see cref="CompleteAsync"/> waits until the broker has taken it, and says whether it did.
+    /// Queues the completion of the message, on a subscription with <see cref="SettleMode.Explicit"/>. Returns at once
+    /// and promises nothing: the client sends the completion with its next frame or within 20 ms, many messages in one.
+    /// If the connection that delivered the message has ended meanwhile, the completion is not sent, and the message is
+    /// redelivered. <see cref="CompleteAsync"/> waits for the broker's answer and returns it.
     /// </summary>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     public void QueueCompletion() => _lock.Complete(Offset, 1);
 
     /// <summary>
-    /// Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the
-    /// broker has taken it.
+    /// Completes the message, on a subscription with <see cref="SettleMode.Explicit"/>, and waits for the broker's
+    /// answer.
     /// </summary>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may complete the message nevertheless.</param>
     /// <returns>
     /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another
-    /// consumer may have the message by now, or <see cref="SettleOutcome.Unknown"/>: settled before.
+    /// consumer may have the message by now; or <see cref="SettleOutcome.Unknown"/>: the message was settled before.
     /// </returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
-    /// <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the message has ended. In a group the result is
+    /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", SettledHeaders, cancellationToken);
 
     /// <summary>
-    /// Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.
+    /// Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: it is redelivered to any member.
     /// </summary>
     /// <param name="delay">
-    /// How long the message stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.
+    /// Time until the message is redelivered, 0 to 49 days. Null (the default): the topic's retry delay, longer with
+    /// every delivery.
     /// </param>
     /// <param name="reason">
-    /// Why; it goes to the dead-letter topic with the message if this was the last delivery that the topic allows. Of
-    /// more than 1,024 characters the rest is dropped. Null for none.
+    /// The reason. It is stored with the message in the dead-letter topic, if this was the last delivery that the topic
+    /// allows. Characters beyond 1,024 are dropped. Null for none.
     /// </param>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may abandon the message nevertheless.</param>
     /// <returns>
-    /// As for <see cref="CompleteAsync"/>. Delivered as often as the topic allows, the message goes to the dead-letter
-    /// topic instead.
+    /// As for <see cref="CompleteAsync"/>. A message that was delivered as often as the topic allows is dead-lettered
+    /// instead.
     /// </returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
-    /// <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the message has ended. In a group the result is
+    /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> AbandonAsync(
         TimeSpan? delay = null,
@@ -257,17 +260,17 @@ public readonly struct Message
         );
 
     /// <summary>
-    /// Gives the message up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers
-    /// that say where from and why.
+    /// Dead-letters the message, in a group with <see cref="SettleMode.Explicit"/>: it is copied to the dead-letter
+    /// topic, with headers that name its origin and the reason.
     /// </summary>
-    /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="reason">The reason; characters beyond 1,024 are dropped.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may dead-letter the message nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync"/>.</returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
-    /// <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the message has ended. In a group the result is
+    /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(
@@ -281,16 +284,16 @@ public readonly struct Message
         );
 
     /// <summary>
-    /// Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was
-    /// delivered together.
+    /// Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. Messages that were delivered together
+    /// have one lock: it is renewed for all of them.
     /// </summary>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may renew the lock nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync"/>. <see cref="Message.LockedUntil"/> stays as it was.</returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
-    /// <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the message has ended. In a group the result is
+    /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", SettledHeaders, cancellationToken);
@@ -306,24 +309,26 @@ public readonly struct Message
         return new Message(copy, header.Length, 0, Offset, Partition, _lock);
     }
 
-    /// <summary>A message that no broker has delivered, for tests of what handles messages. It stays valid.</summary>
+    /// <summary>
+    /// Creates a message that no broker has delivered, for tests of message handlers. It stays valid.
+    /// </summary>
     /// <param name="body">The body; copied.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null; copied.</param>
-    /// <param name="offset">Its number in its partition.</param>
+    /// <param name="offset">Its offset in its partition.</param>
     /// <param name="partition">The partition.</param>
     /// <param name="timestamp">When it was published and appended; null (the default) for now.</param>
     /// <param name="messageId">Its id; null (the default) for none.</param>
-    /// <param name="isTombstone">Whether it says that its key's last value is gone; it then has no body.</param>
+    /// <param name="isTombstone">Whether it is a tombstone; it then has no body.</param>
     /// <param name="deliveryCount">
     /// How often it was delivered to its group; 0 (the default), as without explicit settlement, up to 65,535.
     /// </param>
     /// <param name="settle">
-    /// Told what the handler says of the message, and answers in the broker's place. Null (the default): with a
-    /// <paramref name="deliveryCount"/> every settlement is done; without one settling throws, as it does on a
-    /// subscription without explicit settlement.
+    /// Called when the handler settles the message; returns the answer in place of the broker. Null (the default): with
+    /// a <paramref name="deliveryCount"/> every settlement succeeds. Without one, settling throws, as on a subscription
+    /// without explicit settlement.
     /// </param>
-    /// <exception cref="ArgumentException">The id is none.</exception>
+    /// <exception cref="ArgumentException">The id is not valid.</exception>
     /// <example>
     /// <code>
     /// var said = new List&lt;MessageSettlement&gt;();

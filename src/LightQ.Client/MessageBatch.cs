@@ -4,7 +4,7 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
 
-/// <summary>A received batch: enumerate it for its messages as spans, the fastest way to consume.</summary>
+/// <summary>A received batch. Enumerate it to read its messages as spans, the fastest way to consume.</summary>
 /// <remarks>A small view over the received bytes, valid until the enumerator moves to the next batch.</remarks>
 public readonly struct MessageBatch
 {
@@ -42,9 +42,7 @@ public readonly struct MessageBatch
     /// <summary>Offset of the first message.</summary>
     public long BaseOffset => View.BaseOffset + _skip;
 
-    /// <summary>
-    /// How many messages it holds, those included that <see cref="ConsumeOptions.Filter"/> passes over.
-    /// </summary>
+    /// <summary>How many messages it holds, including those that <see cref="ConsumeOptions.Filter"/> skips.</summary>
     public int Count { get; }
 
     /// <summary>When the producer opened the batch, by the producer's clock.</summary>
@@ -54,8 +52,8 @@ public readonly struct MessageBatch
     public DateTimeOffset AppendTime => UnixMicroseconds.ToTime(View.AppendTime);
 
     /// <summary>
-    /// The batch as it travelled: header, records, padding. One that came compressed is inflated here, and its
-    /// checksums are still those of what came.
+    /// The batch as it was received: header, records, padding. A compressed batch is inflated here; its checksums are
+    /// still those of the compressed batch.
     /// </summary>
     public ReadOnlyMemory<byte> Bytes => new(_memory, _start, _length);
 
@@ -68,35 +66,32 @@ public readonly struct MessageBatch
     private BatchView View => new(new ReadOnlySpan<byte>(_memory, _start, _length));
 
     /// <summary>
-    /// Queues what says that all its messages are done, and promises nothing; see <see
-    /// cref="Message.QueueCompletion"/>.
+    /// Queues the completion of all its messages, and promises nothing; see <see cref="Message.QueueCompletion"/>.
     /// </summary>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     public void QueueCompletion() => _lock.Complete(BaseOffset, Count);
 
     /// <summary>
-    /// Says that all its messages are done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until
-    /// the broker has taken it.
+    /// Completes all its messages, on a subscription with <see cref="SettleMode.Explicit"/>, and waits for the broker's
+    /// answer.
     /// </summary>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may complete the batch nevertheless.</param>
     /// <returns>
     /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another
-    /// consumer may have the batch by now, or <see cref="SettleOutcome.Unknown"/>: settled before.
+    /// consumer may have the batch by now; or <see cref="SettleOutcome.Unknown"/>: the batch was settled before.
     /// </returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the batch has ended. In a group the result is then
     /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(SettleKind.Complete, BaseOffset, Count, 0, "", default, cancellationToken);
 
-    /// <summary>
-    /// Says that its first messages are done; otherwise as <see cref="CompleteAsync(CancellationToken)"/>.
-    /// </summary>
-    /// <param name="count">How many, 1 to <see cref="Count"/>.</param>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <summary>Completes its first messages; otherwise as <see cref="CompleteAsync(CancellationToken)"/>.</summary>
+    /// <param name="count">How many messages, 1 to <see cref="Count"/>.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may complete the messages nevertheless.</param>
     public ValueTask<SettleOutcome> CompleteAsync(int count, CancellationToken cancellationToken = default)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
@@ -105,24 +100,25 @@ public readonly struct MessageBatch
     }
 
     /// <summary>
-    /// Gives the batch back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.
+    /// Gives the batch back, in a group with <see cref="SettleMode.Explicit"/>: it is redelivered to any member.
     /// </summary>
     /// <param name="delay">
-    /// How long the batch stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.
+    /// Time until the batch is redelivered, 0 to 49 days. Null (the default): the topic's retry delay, longer with
+    /// every delivery.
     /// </param>
     /// <param name="reason">
-    /// Why; it goes to the dead-letter topic with the batch if this was the last delivery that the topic allows. Of
-    /// more than 1,024 characters the rest is dropped. Null for none.
+    /// The reason. It is stored with the messages in the dead-letter topic, if this was the last delivery that the
+    /// topic allows. Characters beyond 1,024 are dropped. Null for none.
     /// </param>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may abandon the batch nevertheless.</param>
     /// <returns>
-    /// As for <see cref="CompleteAsync(CancellationToken)"/>. Delivered as often as the topic allows, the batch goes to
-    /// the dead-letter topic instead.
+    /// As for <see cref="CompleteAsync(CancellationToken)"/>. A batch that was delivered as often as the topic allows
+    /// is dead-lettered instead.
     /// </returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the batch has ended. In a group the result is then
     /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> AbandonAsync(
@@ -141,16 +137,16 @@ public readonly struct MessageBatch
         );
 
     /// <summary>
-    /// Gives the batch up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers
-    /// that say where from and why.
+    /// Dead-letters the batch, in a group with <see cref="SettleMode.Explicit"/>: its messages are copied to the
+    /// dead-letter topic, with headers that name their origin and the reason.
     /// </summary>
-    /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="reason">The reason; characters beyond 1,024 are dropped.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may dead-letter the batch nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>.</returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the batch has ended. In a group the result is then
     /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
@@ -165,17 +161,17 @@ public readonly struct MessageBatch
         );
 
     /// <summary>
-    /// Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was
-    /// delivered together.
+    /// Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. Messages that were delivered together
+    /// have one lock: it is renewed for all of them.
     /// </summary>
-    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may renew the lock nevertheless.</param>
     /// <returns>
     /// As for <see cref="CompleteAsync(CancellationToken)"/>. <see cref="Message.LockedUntil"/> stays as it was.
     /// </returns>
-    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
-    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="ErrorCode.Closed"/>: the connection that delivered the batch has ended. In a group the result is then
     /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>

@@ -27,11 +27,11 @@ public ref struct MessageBatchEnumerator
             skip--;
     }
 
-    /// <summary>The message at hand; valid until the batch's end of life.</summary>
+    /// <summary>The current message; valid as long as the batch is.</summary>
     public readonly RecordView Current => _records.Current;
 
     /// <summary>Goes to the next message.</summary>
-    /// <returns>False behind the last.</returns>
+    /// <returns>False after the last.</returns>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.CorruptData"/>: the records contradict the batch's header, although its checksum holds.
     /// </exception>

@@ -1,15 +1,16 @@
 namespace LightQ.Client;
 
 /// <summary>
-/// A subscription that is asked for messages, some at a time. Made by <see cref="LightQClient.CreateConsumer"/>; keep
-/// it, do not make one per fetch.
+/// A subscription from which the caller fetches messages, some at a time. Created by
+/// <see cref="LightQClient.CreateConsumer"/>; keep it, do not create one per fetch.
 /// </summary>
 /// <remarks>
-/// The first fetch opens the subscription; it stays open between fetches, and the broker goes on delivering as far as
-/// credit and <see cref="ConsumeOptions.MaxInFlight"/> allow, so most fetches find their messages here. With explicit
-/// settlement in a group the locks of such messages run meanwhile: one whose lock has run out before it is fetched is
-/// left out, since it comes again. So keep <see cref="ConsumeOptions.MaxInFlight"/> near what a fetch takes. One fetch
-/// at a time. An error ends the subscription, and the next fetch opens another.
+/// The first fetch opens the subscription, which stays open between fetches. Meanwhile the broker goes on delivering as
+/// far as credit and <see cref="ConsumeOptions.MaxInFlight"/> allow. So most fetches find their messages in this
+/// program already. With explicit settlement in a group, the locks of these messages run meanwhile. A message whose
+/// lock has expired before it is fetched is left out, because it is redelivered. So keep
+/// <see cref="ConsumeOptions.MaxInFlight"/> near what a fetch takes. One fetch at a time. An error ends the
+/// subscription, and the next fetch opens another.
 /// </remarks>
 /// <example>
 /// <code>
@@ -32,25 +33,25 @@ public sealed class MessageConsumer : IAsyncDisposable
 
     internal MessageConsumer(IAsyncEnumerable<Message> stream, TimeProvider time) => (_stream, _time) = (stream, time);
 
-    /// <summary>Takes messages: those that are here already, or else the first that come.</summary>
+    /// <summary>Fetches messages: those that have arrived already, or else the first that arrive.</summary>
     /// <param name="maxMessages">How many at most, 1 or more.</param>
     /// <param name="maxWait">
-    /// How long to wait for the first. Zero: not at all, which finds something only once an earlier fetch has opened
-    /// the subscription.
+    /// How long to wait for the first. Zero: not at all; then only a fetch after the first can find messages, because
+    /// the first opens the subscription.
     /// </param>
-    /// <param name="fillWait">How long to wait for more once the first is there. Default: not at all.</param>
+    /// <param name="fillWait">How long to wait for more once the first has arrived. Default: not at all.</param>
     /// <param name="cancellationToken">
-    /// Ends the wait: with what was taken by then, or an <see cref="OperationCanceledException"/> when nothing was.
-    /// Nothing is lost by it.
+    /// Ends the wait. The fetch then returns the messages taken so far, or throws an
+    /// <see cref="OperationCanceledException"/> when there are none. No message is lost.
     /// </param>
     /// <returns>
-    /// The messages in the order of their offsets within a partition; none when none came in time. They are copies of
-    /// their own, and may be kept.
+    /// The messages, in the order of their offsets within a partition; none when none arrived in time. They are copies,
+    /// and may be kept.
     /// </returns>
     /// <exception cref="InvalidOperationException">Another fetch is under way.</exception>
     /// <exception cref="LightQException">
-    /// As for <see cref="LightQClient.ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>; what was taken
-    /// before the error came is returned first.
+    /// As for <see cref="LightQClient.ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>. Messages that were
+    /// taken before the error are returned first.
     /// </exception>
     public async Task<IReadOnlyList<Message>> FetchAsync(
         int maxMessages,
@@ -75,7 +76,8 @@ public sealed class MessageConsumer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Closes the subscription. What a group's member had been delivered and has not settled goes to others.
+    /// Closes the subscription. Messages that were delivered to this member of a group and not settled are redelivered
+    /// to other members.
     /// </summary>
     /// <exception cref="InvalidOperationException">A fetch is under way.</exception>
     public async ValueTask DisposeAsync()

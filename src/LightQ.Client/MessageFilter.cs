@@ -4,7 +4,7 @@ using LightQ.Protocol;
 namespace LightQ.Client;
 
 /// <summary>
-/// Says by a message's headers whether a consumer wants it. Immutable, thread-safe; looking at a message allocates
+/// Decides by a message's headers whether a consumer wants it. Immutable and thread-safe; matching a message allocates
 /// nothing.
 /// </summary>
 /// <remarks>
@@ -16,9 +16,9 @@ namespace LightQ.Client;
 /// UTF-8.
 /// </para>
 /// <para>
-/// A header may be there several times: <c>=</c> and <c>^=</c> hold if one of its values does, <c>!=</c> is the
-/// contrary of <c>=</c> and so holds for a message without the header, too. A message whose headers are damaged is
-/// wanted: what is wrong with it shows when they are read.
+/// A message may have a header several times: <c>=</c> and <c>^=</c> hold if one of its values matches. <c>!=</c> is
+/// the opposite of <c>=</c>, so it also holds for a message without the header. A message whose headers are damaged
+/// counts as wanted: reading its headers shows the damage.
 /// </para>
 /// </remarks>
 /// <example>
@@ -45,8 +45,8 @@ public sealed class MessageFilter
     /// <summary>Reads a filter.</summary>
     /// <param name="text">At most 4,096 characters, 256 conditions, 64 levels.</param>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.InvalidArgument"/>: the text is no filter; the message says what is wrong and at which
-    /// position, from 1.
+    /// <see cref="ErrorCode.InvalidArgument"/>: the text is not a filter. The error message says what is wrong and at
+    /// which position, counted from 1.
     /// </exception>
     public static MessageFilter Parse(string text)
     {
@@ -57,7 +57,7 @@ public sealed class MessageFilter
     /// <summary>Whether a message is wanted.</summary>
     public bool Matches(in RecordView record) => Matches(record.HeaderBytes);
 
-    /// <summary>The text it was made from.</summary>
+    /// <summary>The text that the filter was made from.</summary>
     public override string ToString() => _text;
 
     internal bool Matches(ReadOnlySpan<byte> headers)

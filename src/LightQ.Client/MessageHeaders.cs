@@ -5,11 +5,11 @@ using LightQ.Protocol.Records;
 namespace LightQ.Client;
 
 /// <summary>
-/// Headers to publish with a message: names with byte or text values, kept in the form they travel in.
+/// Headers to publish with a message: names with byte or text values, kept in the form in which they are sent.
 /// </summary>
 /// <remarks>
-/// May be used for many messages, which then costs nothing per message. Not thread-safe while it is being changed. A
-/// name has 1 to 255 bytes of UTF-8, a value at most 65,535, all headers together 65,535.
+/// The same headers may be used for many messages, and then cost nothing per message. Not thread-safe while they are
+/// being changed. A name has 1 to 255 bytes of UTF-8, a value at most 65,535, all headers together 65,535.
 /// </remarks>
 /// <example>
 /// <code>
@@ -22,17 +22,17 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
     private byte[] _encoded = [];
     private int _length;
 
-    /// <summary>Makes an empty set.</summary>
+    /// <summary>Creates an empty set.</summary>
     public MessageHeaders() { }
 
     internal MessageHeaders(byte[] encoded, int count) => (_encoded, _length, Count) = (encoded, encoded.Length, count);
 
-    /// <summary>How many headers there are.</summary>
+    /// <summary>The number of headers.</summary>
     public int Count { get; private set; }
 
     internal ReadOnlySpan<byte> Encoded => _encoded.AsSpan(0, _length);
 
-    /// <summary>Adds a header with a text value, which travels as UTF-8.</summary>
+    /// <summary>Adds a header with a text value, which is sent as UTF-8.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="value">Its value.</param>
     /// <exception cref="ArgumentException">The name or the value is too long, or there is no room left.</exception>
@@ -102,7 +102,7 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
         };
     }
 
-    /// <summary>The headers in the order they were added.</summary>
+    /// <summary>The headers in the order in which they were added.</summary>
     public IEnumerator<KeyValuePair<string, ReadOnlyMemory<byte>>> GetEnumerator()
     {
         var headers = new List<KeyValuePair<string, ReadOnlyMemory<byte>>>(Count);

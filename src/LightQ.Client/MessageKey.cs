@@ -5,7 +5,7 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 
-/// <summary>A message's key: text, which travels as UTF-8, or bytes. The default value is "no key".</summary>
+/// <summary>A message's key: text, which is sent as UTF-8, or bytes. The default value is "no key".</summary>
 /// <remarks>
 /// Converts implicitly from <see cref="string"/>, <see cref="byte"/>[] and <see cref="ReadOnlyMemory{T}"/>; null is "no
 /// key". At most 65,534 bytes.

@@ -3,12 +3,12 @@ using System.Text;
 
 namespace LightQ.Client;
 
-/// <summary>A received message with the value that its body stands for.</summary>
-/// <typeparam name="T">What was published.</typeparam>
+/// <summary>A received message with the value of its body.</summary>
+/// <typeparam name="T">The type of the published value.</typeparam>
 /// <remarks>
-/// The value is the application's own and stays valid; <see cref="Raw"/> is valid as long as every
-/// <see cref="Message"/> is. A body that is no such value is no end of the enumeration: it throws where
-/// <see cref="Value"/> is asked for, and nowhere else.
+/// The value belongs to the application and stays valid. <see cref="Raw"/> is valid only as long as any
+/// <see cref="Message"/> is. A body that cannot be read as a value does not end the enumeration: only
+/// <see cref="Value"/> throws.
 /// </remarks>
 public readonly struct Message<T>
 {
@@ -21,9 +21,9 @@ public readonly struct Message<T>
     /// <summary>The message itself: offset, key, headers, times, and how it is settled.</summary>
     public Message Raw { get; }
 
-    /// <summary>What the body stands for.</summary>
+    /// <summary>The value of the body.</summary>
     /// <exception cref="UndecodableMessageException">
-    /// It stands for no such value; the exception names the message and the cause.
+    /// The body cannot be read as a value; the exception names the message and the cause.
     /// </exception>
     public T Value => Error is null ? _value! : throw Error;
 
@@ -31,8 +31,8 @@ public readonly struct Message<T>
     public UndecodableMessageException? Error { get; }
 
     /// <summary>The value, if there is one.</summary>
-    /// <param name="value">What the body stands for.</param>
-    /// <returns>False when it stands for no such value; <see cref="Error"/> says why.</returns>
+    /// <param name="value">The value of the body.</param>
+    /// <returns>False when the body cannot be read as a value; <see cref="Error"/> gives the reason.</returns>
     public bool TryGetValue([MaybeNullWhen(false)] out T value)
     {
         value = _value;

@@ -11,18 +11,20 @@ public static class MessageSerializer
         "JSON by reflection needs types and code that trimming removes and native compilation does not make. "
         + "Give a JsonMessageSerializer with a contract of a JsonSerializerContext.";
 
-    /// <summary>Text as UTF-8, <c>text/plain; charset=utf-8</c>. A body that is no UTF-8 is no such value.</summary>
+    /// <summary>
+    /// Text as UTF-8, <c>text/plain; charset=utf-8</c>. A body that is not valid UTF-8 cannot be read.
+    /// </summary>
     public static IMessageSerializer<string> Text { get; } = new TextSerializer();
 
     /// <summary>Bytes as they are, <c>application/octet-stream</c>.</summary>
     public static IMessageSerializer<byte[]> Bytes { get; } = new BytesSerializer();
 
     /// <summary>
-    /// What is used where no serializer is given: <see cref="Text"/> for strings, <see cref="Bytes"/> for byte arrays,
-    /// and for every other type a <see cref="JsonMessageSerializer{T}"/> with the
-    /// default <see cref="JsonSerializerOptions"/>, which finds out by reflection what to write.
+    /// The serializer that is used when the caller gives none: <see cref="Text"/> for strings, <see cref="Bytes"/> for
+    /// byte arrays, and for every other type a <see cref="JsonMessageSerializer{T}"/> with the default
+    /// <see cref="JsonSerializerOptions"/>, which finds out by reflection what to write and read.
     /// </summary>
-    /// <typeparam name="T">What is published and consumed.</typeparam>
+    /// <typeparam name="T">The type of the published and consumed values.</typeparam>
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
     public static IMessageSerializer<T> Default<T>() => Of<T>.Serializer ??= Make<T>();
@@ -40,7 +42,7 @@ public static class MessageSerializer
 
     private static class Of<T>
     {
-        /// <summary>Threads that make it at the same time make the same.</summary>
+        /// <summary>Threads that create it at the same time create equal ones.</summary>
         public static volatile IMessageSerializer<T>? Serializer;
     }
 }

@@ -1,8 +1,10 @@
 namespace LightQ.Client;
 
-/// <summary>What was said of a message that <see cref="Message.Create"/> has made.</summary>
-/// <param name="Kind">What became of it.</param>
+/// <summary>How a handler settled a message that <see cref="Message.Create"/> created.</summary>
+/// <param name="Kind">How the message was settled.</param>
 /// <param name="Offset">The message's offset.</param>
-/// <param name="Delay">How long an abandoned message stays away, 1 ms at least; null as the topic says.</param>
-/// <param name="Reason">Why it was abandoned or given up; empty for none.</param>
+/// <param name="Delay">
+/// Time until an abandoned message is redelivered, at least 1 ms; null for the topic's retry delay.
+/// </param>
+/// <param name="Reason">Why the message was abandoned or dead-lettered; empty for none.</param>
 public readonly record struct MessageSettlement(SettleKind Kind, long Offset, TimeSpan? Delay, string Reason);

@@ -1,15 +1,16 @@
 namespace LightQ.Client;
 
 /// <summary>
-/// A partition of a consumed topic that the broker does not serve: none of its messages come, and so none of its keys.
+/// A partition of a consumed topic that the broker does not serve: the consumer gets none of its messages, and so no
+/// message with one of its keys.
 /// </summary>
 public sealed class PartitionRefusedEventArgs : EventArgs
 {
-    /// <summary>Makes the event's data.</summary>
+    /// <summary>Creates the event's data.</summary>
     /// <param name="topic">The topic.</param>
     /// <param name="partition">The partition.</param>
     /// <param name="group">The group, or null.</param>
-    /// <param name="reason">What the broker says.</param>
+    /// <param name="reason">The broker's reason.</param>
     public PartitionRefusedEventArgs(string topic, int partition, string? group, LightQException reason)
     {
         Topic = topic;
@@ -24,9 +25,9 @@ public sealed class PartitionRefusedEventArgs : EventArgs
     /// <summary>The partition.</summary>
     public int Partition { get; }
 
-    /// <summary>The group that is consumed in; null for none.</summary>
+    /// <summary>The group of the consumer; null for none.</summary>
     public string? Group { get; }
 
-    /// <summary>What the broker says: of damage with the range of offsets.</summary>
+    /// <summary>The broker's reason; for damage it names the range of offsets.</summary>
     public LightQException Reason { get; }
 }

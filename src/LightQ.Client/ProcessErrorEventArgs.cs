@@ -3,12 +3,12 @@ namespace LightQ.Client;
 /// <summary>Something that failed in a <see cref="LightQProcessor"/>.</summary>
 public sealed class ProcessErrorEventArgs : EventArgs
 {
-    /// <summary>Makes the event's data.</summary>
-    /// <param name="source">What was being done.</param>
+    /// <summary>Creates the event's data.</summary>
+    /// <param name="source">What the processor was doing.</param>
     /// <param name="exception">What went wrong.</param>
     /// <param name="topic">The topic.</param>
     /// <param name="group">The group.</param>
-    /// <param name="message">The message it is about; null when it is about none.</param>
+    /// <param name="message">The message that the failure concerns; null for none.</param>
     public ProcessErrorEventArgs(
         ProcessErrorSource source,
         Exception exception,
@@ -24,10 +24,10 @@ public sealed class ProcessErrorEventArgs : EventArgs
         Message = message;
     }
 
-    /// <summary>What was being done.</summary>
+    /// <summary>What the processor was doing.</summary>
     public ProcessErrorSource Source { get; }
 
-    /// <summary>What went wrong; from the handler, what it threw.</summary>
+    /// <summary>What went wrong; for a failed handler, the exception that it threw.</summary>
     public Exception Exception { get; }
 
     /// <summary>The topic.</summary>
@@ -36,7 +36,7 @@ public sealed class ProcessErrorEventArgs : EventArgs
     /// <summary>The group.</summary>
     public string Group { get; }
 
-    /// <summary>The message it is about; null when it is about none. May be kept.</summary>
+    /// <summary>The message that the failure concerns; null for none. May be kept.</summary>
     public Message? Message { get; }
 
     /// <summary>The message's partition; null without a message.</summary>

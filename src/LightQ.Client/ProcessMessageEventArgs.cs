@@ -3,11 +3,11 @@ namespace LightQ.Client;
 /// <summary>A message that a <see cref="LightQProcessor"/> hands to its handler.</summary>
 public sealed class ProcessMessageEventArgs : EventArgs
 {
-    /// <summary>Makes the event's data.</summary>
-    /// <param name="message">The message; one that may be kept.</param>
+    /// <summary>Creates the event's data.</summary>
+    /// <param name="message">The message; it may be kept.</param>
     /// <param name="topic">The topic.</param>
     /// <param name="group">The group.</param>
-    /// <param name="cancellationToken">Cancelled when the handler is to give up.</param>
+    /// <param name="cancellationToken">Cancelled when the handler must stop.</param>
     public ProcessMessageEventArgs(Message message, string topic, string group, CancellationToken cancellationToken)
     {
         Message = message;
@@ -17,8 +17,8 @@ public sealed class ProcessMessageEventArgs : EventArgs
     }
 
     /// <summary>
-    /// The message. It is a copy of its own and may be kept. Without <see cref="ProcessorOptions.AutoComplete"/> the
-    /// handler settles it.
+    /// The message. It is a copy and may be kept. Without <see cref="ProcessorOptions.AutoComplete"/> the handler
+    /// settles it.
     /// </summary>
     public Message Message { get; }
 
@@ -29,18 +29,18 @@ public sealed class ProcessMessageEventArgs : EventArgs
     public string Group { get; }
 
     /// <summary>
-    /// Cancelled when the message's lock is lost (its time was over or the connection ended, so that another member may
-    /// have it by now), and when the processor stops and the handler has had its time.
+    /// Cancelled when the message's lock is lost: it expired or the connection ended, so another member may have the
+    /// message by now. Also cancelled when the processor stops and the handler's time is over.
     /// </summary>
     public CancellationToken CancellationToken { get; }
 
-    /// <summary>The value that the message's body stands for.</summary>
-    /// <typeparam name="T">What was published.</typeparam>
+    /// <summary>The value of the message's body.</summary>
+    /// <typeparam name="T">The type of the published value.</typeparam>
     /// <param name="serializer">Reads the body.</param>
     /// <exception cref="UndecodableMessageException">
-    /// It stands for no such value. Left to the processor, that is what every failure of a handler is: told to
-    /// <see cref="LightQProcessor.ProcessErrorAsync"/>, and the message is abandoned, up to the topic's most
-    /// deliveries.
+    /// The body cannot be read as a value. If the handler does not catch the exception, the processor treats it as any
+    /// failure of a handler: it reports it to <see cref="LightQProcessor.ProcessErrorAsync"/> and abandons the message,
+    /// which is redelivered up to the topic's limit.
     /// </exception>
     public T GetValue<T>(IMessageSerializer<T> serializer) => Message.As(serializer, Topic).Value;
 }

@@ -20,9 +20,9 @@ public sealed record ProcessorOptions
     } = 1;
 
     /// <summary>
-    /// How many messages of a partition the processor holds, those that wait for a handler included. Default 0: twice
-    /// <see cref="MaxConcurrency"/>. Less than <see cref="MaxConcurrency"/> leaves handlers idle; much more keeps
-    /// messages from other members, and delivers them again when this one is lost.
+    /// How many messages of a partition the processor holds, including those that wait for a handler. Default 0: twice
+    /// <see cref="MaxConcurrency"/>. Less than <see cref="MaxConcurrency"/> leaves handlers idle. Much more keeps
+    /// messages from other members, and causes more redeliveries when this member is lost.
     /// </summary>
     public int MaxInFlight
     {
@@ -35,15 +35,16 @@ public sealed record ProcessorOptions
     }
 
     /// <summary>
-    /// Whether a message is completed when its handler returns, which is the default. Otherwise the handler settles it.
-    /// In both cases a message whose handler throws is abandoned, unless the handler had settled it before.
+    /// Whether the processor completes a message when its handler returns. Default: true. Otherwise the handler settles
+    /// the message. In both cases a message whose handler throws is abandoned, unless the handler had settled it
+    /// before.
     /// </summary>
     public bool AutoComplete { get; init; } = true;
 
     /// <summary>
-    /// How long a message's lock is renewed, counted from when its handler begins; before that, from when it came. 0 to
-    /// 24 h, default 5 min; 0 never renews. Later its lock runs out, the handler's token is cancelled, and the message
-    /// goes to another member: the limit is for handlers that hang.
+    /// How long a message's lock is renewed, counted from when its handler begins; before that, from when the message
+    /// arrived. 0 to 24 h, default 5 min; 0 never renews. After that the lock expires, the handler's token is
+    /// cancelled, and the message is redelivered to another member. The limit protects against handlers that hang.
     /// </summary>
     public TimeSpan MaxLockRenewal
     {
@@ -52,9 +53,9 @@ public sealed record ProcessorOptions
     } = TimeSpan.FromMinutes(5);
 
     /// <summary>
-    /// For how long a message is this processor's without a renewal, 1 s to 12 h; null (the default) for the topic's
-    /// lock duration. A longer one needs fewer renewals; a shorter one gives the messages of a host that hangs to
-    /// others sooner.
+    /// How long a message is locked for this processor without a renewal, 1 s to 12 h; null (the default) for the
+    /// topic's lock duration. A longer lock needs fewer renewals. With a shorter one, other members get the messages of
+    /// a host that hangs sooner.
     /// </summary>
     public TimeSpan? LockDuration
     {
@@ -73,14 +74,15 @@ public sealed record ProcessorOptions
     } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Which messages run one after the other. Default: none. See there what order means when a message is abandoned.
+    /// Which messages run one after the other. Default: none. <see cref="LightQProcessor"/> says what order means when
+    /// a message is abandoned.
     /// </summary>
     public ProcessingOrder Ordering { get; init; }
 
     /// <summary>Where the group begins if it is new. Default: as for <see cref="ConsumeOptions.Start"/>.</summary>
     public StartPosition Start { get; init; }
 
-    /// <summary>Which messages are wanted; the others count as done. Default null: all.</summary>
+    /// <summary>Which messages are wanted; the others are completed without a handler. Default null: all.</summary>
     public MessageFilter? Filter { get; init; }
 
     internal int EffectiveMaxInFlight => MaxInFlight != 0 ? MaxInFlight : 2 * MaxConcurrency;

@@ -6,23 +6,23 @@ using LightQ.Protocol.Batches;
 namespace LightQ.Client;
 
 /// <summary>
-/// Publishes to one topic. Made by
-/// <see cref="LightQClient.CreateProducerAsync(string, ProducerOptions?, CancellationToken)"/>; keep it, do not make
+/// Publishes to one topic. Created by
+/// <see cref="LightQClient.CreateProducerAsync(string, ProducerOptions?, CancellationToken)"/>; keep it, do not create
 /// one per message.
 /// </summary>
 /// <remarks>
-/// Thread-safe. Messages published by one thread are stored in that order. Nothing waits to be batched: what is
-/// published while a send is under way goes out together with the next. When the connection is lost, the producer
-/// resumes on the next one: what was not sent is sent then; what was sent and not acknowledged is sent again by a named
-/// producer (and stored once), and fails with <see cref="ErrorCode.OutcomeUnknown"/> for an anonymous one. After an
-/// error everything published behind it fails with <see cref="ErrorCode.StreamBroken"/>, so there are no holes in the
-/// order; messages published after that are new ones.
+/// Thread-safe. Messages published by one thread are stored in that order. No message waits for a batch to fill:
+/// messages that are published during a send go out together with the next. When the connection is lost, the producer
+/// resumes on the next one and sends the messages that were not sent. A named producer sends the messages without an
+/// ack again, and the broker stores each once. For an anonymous producer they fail with
+/// <see cref="ErrorCode.OutcomeUnknown"/>. After an error, everything that was published after the failed message fails
+/// with <see cref="ErrorCode.StreamBroken"/>, so the order has no holes. Messages published after that are new ones.
 /// <para>
 /// On a topic with several partitions, order, window and errors are per partition. A message with a key goes to the
 /// partition of the key (<see cref="PartitionOf"/>), so that messages with the same key stay in order. A message
-/// without one goes to any that has room: the producer stays with a partition until the batch that is being filled
-/// there is full or sent, and then goes to the next. A producer with a <see cref="ProducerOptions.Partition"/>, or made
-/// for <c>orders/3</c>, publishes everything there.
+/// without a key goes to any partition that has room. The producer stays with one until the batch that it fills there
+/// is full or sent, and then moves to the next. A producer with a <see cref="ProducerOptions.Partition"/>, or one for
+/// <c>orders/3</c>, publishes everything to that partition.
 /// </para>
 /// </remarks>
 /// <example>
@@ -63,7 +63,7 @@ public sealed class Producer : IAsyncDisposable
     /// <summary>The topic's name.</summary>
     public string Topic => _stream.Topic;
 
-    /// <summary>The partition it publishes to; null when it publishes to several.</summary>
+    /// <summary>The partition that the producer publishes to; null when it publishes to several.</summary>
     public int? Partition => _router is null ? _stream.Partition : null;
 
     /// <summary>How many partitions the topic has.</summary>
@@ -79,7 +79,7 @@ public sealed class Producer : IAsyncDisposable
     /// The partition of the topic that messages with a key belong to: CRC-32C(key) mod <see cref="PartitionCount"/>.
     /// </summary>
     /// <param name="key">The key.</param>
-    /// <exception cref="ArgumentException">It is no key.</exception>
+    /// <exception cref="ArgumentException">There is no key.</exception>
     public int PartitionOf(MessageKey key) =>
         key.HasValue
             ? key.PartitionOf(PartitionCount)
@@ -91,10 +91,10 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>
-    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
-    /// is full. Await it once.
+    /// Completes, on the thread pool, when the message is as safe as the ack level requires. Waits for room when the
+    /// window is full. Await it once.
     /// </returns>
-    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    /// <exception cref="LightQException">The message was rejected, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(
         ReadOnlyMemory<byte> body,
         MessageKey key = default,
@@ -108,10 +108,10 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>
-    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
-    /// is full. Await it once.
+    /// Completes, on the thread pool, when the message is as safe as the ack level requires. Waits for room when the
+    /// window is full. Await it once.
     /// </returns>
-    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    /// <exception cref="LightQException">The message was rejected, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(
         ReadOnlySpan<byte> body,
         MessageKey key = default,
@@ -119,17 +119,17 @@ public sealed class Producer : IAsyncDisposable
         CancellationToken cancellationToken = default
     ) => Publish(body, key, headers, _clock.Stamp(default), cancellationToken);
 
-    /// <summary>Publishes a message with times of its own and waits for its ack.</summary>
+    /// <summary>Publishes a message with its own options and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
-    /// <param name="options">How long the message is of use.</param>
+    /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>
-    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
-    /// is full. Await it once.
+    /// Completes, on the thread pool, when the message is as safe as the ack level requires. Waits for room when the
+    /// window is full. Await it once.
     /// </returns>
-    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    /// <exception cref="LightQException">The message was rejected, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(
         ReadOnlyMemory<byte> body,
         in PublishOptions options,
@@ -138,17 +138,17 @@ public sealed class Producer : IAsyncDisposable
         CancellationToken cancellationToken = default
     ) => Publish(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
 
-    /// <summary>Publishes a message with times of its own and waits for its ack.</summary>
+    /// <summary>Publishes a message with its own options and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
-    /// <param name="options">How long the message is of use.</param>
+    /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>
-    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
-    /// is full. Await it once.
+    /// Completes, on the thread pool, when the message is as safe as the ack level requires. Waits for room when the
+    /// window is full. Await it once.
     /// </returns>
-    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    /// <exception cref="LightQException">The message was rejected, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(
         ReadOnlySpan<byte> body,
         in PublishOptions options,
@@ -158,15 +158,15 @@ public sealed class Producer : IAsyncDisposable
     ) => Publish(body, key, headers, _clock.Stamp(options), cancellationToken);
 
     /// <summary>
-    /// Publishes a tombstone and waits for its ack: a message without a body, which says that what its key stood for is
-    /// gone.
+    /// Publishes a tombstone and waits for its ack. A tombstone is a message without a body; it says that the last
+    /// value of its key was deleted.
     /// </summary>
-    /// <param name="key">The key; there must be one.</param>
+    /// <param name="key">The key; it is required.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>As for any message.</returns>
     /// <exception cref="ArgumentException">There is no key.</exception>
-    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    /// <exception cref="LightQException">The message was rejected, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishTombstoneAsync(
         MessageKey key,
         MessageHeaders? headers = null,
@@ -174,9 +174,9 @@ public sealed class Producer : IAsyncDisposable
     ) => Publish(default, OfTombstone(key), headers, _clock.Stamp(default), cancellationToken);
 
     /// <summary>
-    /// Publishes a tombstone without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.
+    /// Publishes a tombstone without waiting for anything. <see cref="FlushAsync"/> reports whether it was stored.
     /// </summary>
-    /// <param name="key">The key; there must be one.</param>
+    /// <param name="key">The key; it is required.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <returns>False when the window is full: nothing was published.</returns>
     /// <exception cref="ArgumentException">There is no key.</exception>
@@ -190,7 +190,7 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="batch">A batch of this producer with at least one message.</param>
     /// <param name="cancellationToken">Ends the wait. The messages may be stored nevertheless.</param>
     /// <returns>The ack of all its messages: <see cref="PublishAck.Offset"/> is the first one's.</returns>
-    /// <exception cref="LightQException">The batch was refused, or its outcome is unknown.</exception>
+    /// <exception cref="LightQException">The batch was rejected, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(BatchBuilder batch, CancellationToken cancellationToken = default)
     {
         SendBatch filled = FilledOf(batch);
@@ -203,11 +203,12 @@ public sealed class Producer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.
+    /// Publishes a message without waiting for anything. <see cref="FlushAsync"/> reports whether it was stored.
     /// </summary>
     /// <param name="body">The body; copied.</param>
     /// <returns>
-    /// False when the window is full: nothing was published. <see cref="WaitForRoomAsync"/> waits for better times.
+    /// False when the window is full: nothing was published. <see cref="WaitForRoomAsync"/> waits until there is room
+    /// again.
     /// </returns>
     /// <exception cref="LightQException">
     /// The producer has failed for good, the message is too large, or (once) an earlier message was not stored.
@@ -218,7 +219,7 @@ public sealed class Producer : IAsyncDisposable
             : TryPublish(body, default, null, _clock.Stamp(default));
 
     /// <summary>
-    /// Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.
+    /// Publishes a message without waiting for anything. <see cref="FlushAsync"/> reports whether it was stored.
     /// </summary>
     /// <param name="body">The body; copied.</param>
     /// <param name="key">The key, or default for none.</param>
@@ -231,11 +232,11 @@ public sealed class Producer : IAsyncDisposable
         TryPublish(body, key, headers, _clock.Stamp(default));
 
     /// <summary>
-    /// Publishes a message with times of its own, without waiting for anything. Whether it was stored,
-    /// <see cref="FlushAsync"/> tells.
+    /// Publishes a message with its own options, without waiting for anything. <see cref="FlushAsync"/> reports whether
+    /// it was stored.
     /// </summary>
     /// <param name="body">The body; copied.</param>
-    /// <param name="options">How long the message is of use.</param>
+    /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <returns>False when the window is full: nothing was published.</returns>
@@ -264,13 +265,14 @@ public sealed class Producer : IAsyncDisposable
         return true;
     }
 
-    /// <summary>An empty batch to fill and publish, as often as you like.</summary>
+    /// <summary>Creates an empty batch to fill and publish, as often as you like.</summary>
     /// <param name="options">
-    /// When its messages are delivered and how long they are of use; time counts from when the first is added.
+    /// When its messages are delivered and how long they are of use; time counts from when the first message is added.
     /// </param>
     /// <param name="partition">
-    /// Where it goes, whatever the keys of its messages. Null (the default): of a topic with several partitions, each
-    /// filling goes where its first message belongs, and takes no message with a key of another partition.
+    /// The partition that it goes to, whatever the keys of its messages are. Null (the default): on a topic with
+    /// several partitions, the batch goes to the partition of its first message each time, and accepts no message whose
+    /// key belongs to another.
     /// </param>
     /// <exception cref="ArgumentException">The options have a message id.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The producer does not publish to that partition.</exception>
@@ -298,8 +300,8 @@ public sealed class Producer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Waits until there is room again after a publish that returned false: half of the window, of several partitions
-    /// the one that refused last. Another thread may be quicker to use it.
+    /// Waits until there is room again after a publish that returned false: half of the window; with several
+    /// partitions, that of the partition which had no room last. Another thread may use the room first.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The producer has failed for good.</exception>
@@ -309,7 +311,7 @@ public sealed class Producer : IAsyncDisposable
     /// <summary>Waits until every message published before is acknowledged.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// The first error since the last flush, awaited by someone else or not.
+    /// The first error since the last flush, even if the publish itself reported it already.
     /// </exception>
     public Task FlushAsync(CancellationToken cancellationToken = default)
     {
@@ -318,8 +320,8 @@ public sealed class Producer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Waits up to <see cref="ProducerOptions.DisposeTimeout"/> for the messages under way, then closes. What has no
-    /// ack by then fails with <see cref="ErrorCode.Closed"/>. Throws nothing: who wants to know calls
+    /// Waits up to <see cref="ProducerOptions.DisposeTimeout"/> for the messages under way, then closes. Publishes
+    /// without an ack by then fail with <see cref="ErrorCode.Closed"/>. Throws nothing: to learn of errors, call
     /// <see cref="FlushAsync"/> first.
     /// </summary>
     public async ValueTask DisposeAsync()

@@ -3,15 +3,14 @@ using System.Buffers;
 namespace LightQ.Client;
 
 /// <summary>
-/// Publishes values to one topic. Made by
+/// Publishes values to one topic. Created by
 /// <see cref="LightQClient.CreateProducerAsync{T}(string, IMessageSerializer{T}, ProducerOptions?, CancellationToken)"/>;
-/// keep it, do not make one per message.
+/// keep it, do not create one per message.
 /// </summary>
-/// <typeparam name="T">What is published.</typeparam>
+/// <typeparam name="T">The type of the published values.</typeparam>
 /// <remarks>
-/// A <see cref="Producer"/> with a serializer in front of it: what is said there of order, threads, windows and errors
-/// holds here. Every message gets a header that says the serializer's content type, in place of which the headers of a
-/// message may have another.
+/// A <see cref="Producer"/> with a serializer in front of it: order, threads, windows and errors are the same. Every
+/// message gets a header with the serializer's content type, unless its own headers have one.
 /// </remarks>
 /// <example>
 /// <code>
@@ -35,15 +34,15 @@ public sealed class Producer<T> : IAsyncDisposable
         _contentType = MessageHeaders.WithContentType(null, serializer.ContentType);
     }
 
-    /// <summary>The producer underneath: to flush, to wait for room, to publish bytes.</summary>
+    /// <summary>The producer underneath: use it to flush, to wait for room, or to publish bytes.</summary>
     public Producer Raw { get; }
 
     /// <summary>Publishes a value and waits for its ack.</summary>
     /// <param name="value">The value; serialized before the method returns.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">
-    /// The headers, or null. Some that are used for many messages cost nothing per message if they have a content-type
-    /// of their own.
+    /// The headers, or null. Headers that are used for many messages cost nothing per message if they contain a
+    /// content-type.
     /// </param>
     /// <param name="options">When the message is delivered and how long it is of use.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
@@ -52,8 +51,8 @@ public sealed class Producer<T> : IAsyncDisposable
     /// <see cref="Producer.PublishAsync(ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, CancellationToken)"/>.
     /// </returns>
     /// <exception cref="LightQException">
-    /// The message was refused, or its outcome is unknown. What the serializer throws is thrown as it is, and nothing
-    /// is published.
+    /// The message was rejected, or its outcome is unknown. An exception of the serializer is thrown as it is, and
+    /// nothing is published.
     /// </exception>
     public ValueTask<PublishAck> PublishAsync(
         T value,
@@ -76,8 +75,8 @@ public sealed class Producer<T> : IAsyncDisposable
     }
 
     /// <summary>
-    /// Publishes a value without waiting for anything. Whether it was stored, <see cref="Producer.FlushAsync"/> of
-    /// <see cref="Raw"/> tells.
+    /// Publishes a value without waiting for anything. <see cref="Producer.FlushAsync"/> of <see cref="Raw"/> reports
+    /// whether it was stored.
     /// </summary>
     /// <param name="value">The value.</param>
     /// <param name="key">The key, or default for none.</param>

@@ -10,10 +10,10 @@ public sealed record ProducerOptions
     internal const int SmallestBatchBytes = 1024;
 
     /// <summary>
-    /// Makes the producer idempotent: the broker knows it by this name again after a reconnect or a restart, and what
-    /// was resent is stored once. At most one producer of a name at a time; a newer one takes over and the older gets
-    /// <see cref="ErrorCode.Fenced"/>. Null (the default): anonymous; then publishes that were under way when the
-    /// connection was lost fail with <see cref="ErrorCode.OutcomeUnknown"/>.
+    /// Makes the producer idempotent: after a reconnect or a restart the broker recognizes it by this name, and stores
+    /// messages that are sent again only once. There is at most one producer of a name at a time. A newer one takes
+    /// over, and the older one gets <see cref="ErrorCode.Fenced"/>. Null (the default): anonymous. Publishes that were
+    /// under way when the connection was lost then fail with <see cref="ErrorCode.OutcomeUnknown"/>.
     /// </summary>
     public string? Name
     {
@@ -26,9 +26,9 @@ public sealed record ProducerOptions
     }
 
     /// <summary>
-    /// The partition to publish to, whatever the messages' keys; null (the default) for all of them, or the one that
-    /// the topic's address names (<c>orders/3</c>). Of all, a message's key chooses the partition; see
-    /// <see cref="Producer"/>.
+    /// The partition to publish to, whatever the messages' keys are; null (the default) for all of them, or for the one
+    /// that the topic's address names (<c>orders/3</c>). With all partitions, a message's key chooses its partition;
+    /// see <see cref="Producer"/>.
     /// </summary>
     public int? Partition
     {
@@ -41,13 +41,13 @@ public sealed record ProducerOptions
         }
     }
 
-    /// <summary>How safe a message must be before it is acknowledged. Default: what the topic says.</summary>
+    /// <summary>How safe a message must be before it is acknowledged. Default: the topic's ack level.</summary>
     public Durability AckLevel { get; init; }
 
     /// <summary>
     /// Largest batch, in bytes, 1 KiB to 1 MiB. Default: 64 KiB. A message that does not fit gets a batch of its own.
-    /// Small values cost throughput, large ones memory; latency hardly depends on it, because a batch never waits to
-    /// become full.
+    /// Small values cost throughput, large ones memory. Latency hardly depends on the value, because a batch never
+    /// waits to become full.
     /// </summary>
     public int BatchBytes
     {
@@ -75,7 +75,8 @@ public sealed record ProducerOptions
     }
 
     /// <summary>
-    /// How hard it is tried. Default: the fastest; the others take several times as long, on the thread that sends.
+    /// How hard the codec tries. Default: the fastest. The other levels take several times as long, on the thread that
+    /// sends.
     /// </summary>
     public CompressionLevel CompressionLevel
     {
@@ -87,7 +88,7 @@ public sealed record ProducerOptions
     } = CompressionLevel.Fastest;
 
     /// <summary>
-    /// Batches with fewer bytes of messages are not compressed. Default: 512; 0 tries it with every batch.
+    /// Batches with fewer bytes of messages are not compressed. Default: 512; 0 tries to compress every batch.
     /// </summary>
     public int CompressionMinimumBytes
     {
@@ -100,8 +101,8 @@ public sealed record ProducerOptions
     } = 512;
 
     /// <summary>
-    /// How long messages are of use, for those whose <see cref="PublishOptions"/> do not say otherwise: at least 1 ms.
-    /// Null (the default): for ever.
+    /// The time to live of messages whose <see cref="PublishOptions"/> do not set one: at least 1 ms. Null (the
+    /// default): for ever.
     /// </summary>
     public TimeSpan? TimeToLive
     {

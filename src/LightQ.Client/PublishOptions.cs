@@ -4,13 +4,13 @@ using LightQ.Protocol.Batches;
 namespace LightQ.Client;
 
 /// <summary>
-/// When a message is delivered, how long it is of use, and its id. The default value: at once, as long as the
-/// producer's options say, and none.
+/// When a message is delivered, how long it is of use, and its id. The default value: delivered at once, of use as long
+/// as the producer's options say, and without an id.
 /// </summary>
 /// <remarks>
-/// The times belong to batches, so messages with equal options travel together and others do not: a producer that goes
-/// back and forth between many different times sends many small batches. To let messages meet, an expiry is rounded up
-/// by at most a 64th of the time to live (1 ms at least), a due time by at most 10 ms.
+/// The times belong to batches, so only messages with equal options share a batch. A producer that alternates between
+/// many different times sends many small batches. So that messages can share a batch, an expiry is rounded up by at
+/// most a 64th of the time to live (at least 1 ms), and a due time by at most 10 ms.
 /// </remarks>
 /// <example>
 /// <code>
@@ -27,10 +27,10 @@ public readonly record struct PublishOptions
     internal static readonly TimeSpan ShortestTimeToLive = TimeSpan.FromMilliseconds(1);
 
     /// <summary>
-    /// How long from now the message is delivered: zero, which is the default and means at once, to 365 days. Durable
-    /// topics only; others refuse it with <see cref="ErrorCode.NotSupported"/>, and the producer is of no more use
-    /// then. It is acknowledged at once, and delivered as a message at the end of the log, with another offset than its
-    /// ack says, at that time or shortly after.
+    /// Time from now until the message is delivered: zero (the default, at once) to 365 days. Durable topics only.
+    /// Others reject it with <see cref="ErrorCode.NotSupported"/>, and the producer then cannot be used any more. The
+    /// message is acknowledged at once. At that time, or shortly after, it is delivered as a message at the end of the
+    /// log, with another offset than the one in its ack.
     /// </summary>
     public TimeSpan Delay
     {
@@ -44,16 +44,15 @@ public readonly record struct PublishOptions
     }
 
     /// <summary>
-    /// When the message is delivered, like <see cref="Delay"/>; in the past means at once. Null (the default): as the
-    /// delay says.
+    /// When the message is delivered, like <see cref="Delay"/>; a time in the past means at once. Null (the default):
+    /// the delay decides.
     /// </summary>
     public DateTimeOffset? DeliverAt { get; init; }
 
     /// <summary>
     /// How long the message is of use, from when it is published or due: 1 ms or more,
-    /// <see cref="Timeout.InfiniteTimeSpan"/> for ever. Null (the default): what
-    /// <see cref="ProducerOptions.TimeToLive"/> says. A consumer that gets to it later, by its own clock, reports a gap
-    /// (expired) instead.
+    /// <see cref="Timeout.InfiniteTimeSpan"/> for ever. Null (the default): <see cref="ProducerOptions.TimeToLive"/>. A
+    /// consumer that reads the message later than that, by its own clock, reports a gap (expired) instead.
     /// </summary>
     public TimeSpan? TimeToLive
     {
@@ -67,14 +66,14 @@ public readonly record struct PublishOptions
     }
 
     /// <summary>
-    /// The message's id, 1 to 128 bytes in UTF-8; null, the default, for none. On a topic with a window for
-    /// deduplication (<see cref="TopicSpec.DedupWindow"/>) a message whose id is that of a message of the last minutes
-    /// is not stored again, whoever publishes it: the ack says so (<see cref="PublishAck.IsDuplicate"/>). The window is
-    /// that of a partition, which the key chooses, and without a key the id: the same message goes with the same key.
-    /// On other topics the id is stored with the message, and nothing more. A message with an id has a batch of its
-    /// own, so it costs more than one without.
+    /// The message's id, 1 to 128 bytes in UTF-8; null (the default) for none. It works on a topic with a deduplication
+    /// window (<see cref="TopicSpec.DedupWindow"/>). If a message within the window had the same id, the message is not
+    /// stored again, no matter which client publishes it. The ack reports that (<see cref="PublishAck.IsDuplicate"/>).
+    /// Each partition has its own window. The key chooses the partition, and without a key the id does: so publish the
+    /// same message with the same key. On other topics the id is only stored with the message. A message with an id has
+    /// a batch of its own, so it costs more than one without.
     /// </summary>
-    /// <exception cref="ArgumentException">It is empty, longer, or no valid text.</exception>
+    /// <exception cref="ArgumentException">The id is empty, longer, or not valid text.</exception>
     public string? MessageId
     {
         get;

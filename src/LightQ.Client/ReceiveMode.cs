@@ -5,7 +5,7 @@ public enum ReceiveMode
 {
     /// <summary>
     /// One thread that blocks in receive and one that sends, per client: the lowest latency, and the default. The
-    /// threads sleep while nothing comes; each costs its stack.
+    /// threads sleep while nothing arrives; each costs its stack.
     /// </summary>
     Thread = 0,
 

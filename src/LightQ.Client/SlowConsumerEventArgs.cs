@@ -3,11 +3,11 @@ namespace LightQ.Client;
 /// <summary>A subscription that the broker has ended because it was slower than its policy allows.</summary>
 public sealed class SlowConsumerEventArgs : EventArgs
 {
-    /// <summary>Makes the event's data.</summary>
+    /// <summary>Creates the event's data.</summary>
     /// <param name="topic">The topic.</param>
     /// <param name="partition">The partition.</param>
     /// <param name="group">The group, or null.</param>
-    /// <param name="reason">What the broker says.</param>
+    /// <param name="reason">The broker's reason.</param>
     public SlowConsumerEventArgs(string topic, int partition, string? group, LightQException reason)
     {
         Topic = topic;
@@ -26,7 +26,8 @@ public sealed class SlowConsumerEventArgs : EventArgs
     public string? Group { get; }
 
     /// <summary>
-    /// What the enumeration ends with, behind what it was already delivered; its message names what was not sent.
+    /// The exception with which the enumeration ends, after the messages that were already delivered. Its text names
+    /// what was not sent.
     /// </summary>
     public LightQException Reason { get; }
 }

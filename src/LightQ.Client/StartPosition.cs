@@ -17,11 +17,11 @@ public readonly record struct StartPosition
     /// <summary>At the oldest message that the topic holds.</summary>
     public static StartPosition Earliest => new(StartKind.Earliest);
 
-    /// <summary>Behind the newest message: only what is published from now on.</summary>
+    /// <summary>After the newest message: only what is published from now on.</summary>
     public static StartPosition Latest => new(StartKind.Latest);
 
     /// <summary>
-    /// Where the group left off; for a group without a position, at the oldest message. Needs a group.
+    /// At the group's position; for a group without a position, at the oldest message. Needs a group.
     /// </summary>
     public static StartPosition Committed => new(StartKind.Committed);
 
@@ -30,8 +30,8 @@ public readonly record struct StartPosition
     internal long Value { get; }
 
     /// <summary>
-    /// At an offset of one partition: of a topic with several, one must be chosen. An offset that it no longer holds
-    /// gives a gap first.
+    /// At an offset of one partition: on a topic with several, the caller must choose one. If the partition no longer
+    /// holds the offset, a gap comes first.
     /// </summary>
     /// <param name="offset">0 or more.</param>
     public static StartPosition Offset(long offset)
@@ -40,7 +40,7 @@ public readonly record struct StartPosition
         return new StartPosition(StartKind.Offset, offset);
     }
 
-    /// <summary>At the first batch that the broker appended at or after a time, by its own clock.</summary>
+    /// <summary>At the first batch that the broker appended at or after a time, by the broker's clock.</summary>
     /// <param name="time">The time; kept to the microsecond.</param>
     public static StartPosition Time(DateTimeOffset time) =>
         new(StartKind.Timestamp, (time.UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond);

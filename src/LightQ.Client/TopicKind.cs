@@ -3,11 +3,12 @@ namespace LightQ.Client;
 /// <summary>Where a topic's messages are kept.</summary>
 public enum TopicKind
 {
-    /// <summary>The broker's choice: a new topic is durable, and one that is there stays what it is.</summary>
+    /// <summary>The broker's choice: a new topic is durable, and an existing one stays as it is.</summary>
     Default = 0,
 
     /// <summary>
-    /// In a ring in the broker's memory: fastest, gone with the broker, and only as long as the ring has room.
+    /// In a ring in the broker's memory. This is the fastest kind. Messages are lost when the broker stops, and
+    /// overwritten when the ring needs the room.
     /// </summary>
     Transient = 1,
 

@@ -2,10 +2,10 @@ using LightQ.Protocol;
 
 namespace LightQ.Client;
 
-/// <summary>A topic as it should be. Immutable; what is left at its default is the broker's choice.</summary>
+/// <summary>The wanted settings of a topic. Immutable; the broker chooses what is left at its default.</summary>
 public sealed record TopicSpec
 {
-    /// <summary>Makes a specification with all defaults.</summary>
+    /// <summary>Creates a specification with all defaults.</summary>
     /// <param name="name">
     /// 1 to 200 characters: a letter or digit, then letters, digits, '.', '_' or '-', without "..". Case-sensitive.
     /// </param>
@@ -25,15 +25,15 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Where its messages are kept. Cannot be changed later. Default: a new topic is durable, so that nothing is lost
-    /// that somebody did not choose to lose, and
-    /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// Where its messages are kept. Cannot be changed later. Default: a new topic is durable, so that messages are lost
+    /// only if its creator chose so, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one
+    /// as it is.
     /// </summary>
     public TopicKind Kind { get; init; }
 
     /// <summary>
     /// How many partitions it has. Cannot be changed later. 1 to 1,024; default 0: the broker's choice, which is 1.
-    /// Ring, segments and retention are each partition's own.
+    /// Each partition has its own ring, segments and retention.
     /// </summary>
     public int Partitions
     {
@@ -49,8 +49,8 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Size of its ring in bytes, rounded up to a power of two. Cannot be changed later. Default 0: the broker's
-    /// choice.
+    /// Size of the ring of each partition, in bytes, rounded up to a power of two. Cannot be changed later. Default 0:
+    /// the broker's choice.
     /// </summary>
     public long RingBytes
     {
@@ -69,7 +69,7 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Durable topics: keep at most this many bytes; 0 is no limit. Default null: no limit for a new topic, and
+    /// Durable topics: keep at most this many bytes; 0 means no limit. Default null: no limit for a new topic, and
     /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
     public long? RetentionBytes
@@ -79,9 +79,9 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Durable topics: keep messages at least this long after the broker appended them; zero is for ever. Default null:
-    /// for ever for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it
-    /// is.
+    /// Durable topics: keep messages at least this long after the broker appended them; zero means for ever. Default
+    /// null: for ever for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one
+    /// as it is.
     /// </summary>
     public TimeSpan? RetentionAge
     {
@@ -109,8 +109,8 @@ public sealed record TopicSpec
     public Durability ReadLevel { get; init; }
 
     /// <summary>
-    /// Largest message (key, headers and body) in bytes. Cannot be changed later. Default 0: the broker's choice, 1
-    /// MiB.
+    /// Largest message (key, headers and body together), in bytes. Cannot be changed later. Default 0: the broker's
+    /// choice, 1 MiB.
     /// </summary>
     public long MaxMessageBytes
     {
@@ -122,8 +122,8 @@ public sealed record TopicSpec
     public SlowPolicy SlowPolicy { get; init; }
 
     /// <summary>
-    /// Durable topics: how long delivered messages are one group member's, with explicit settlement. Default null: the
-    /// broker's choice, 30 s; 1 s to 12 h.
+    /// Durable topics: how long delivered messages are locked for one member of a group, with explicit settlement.
+    /// Default null: the broker's choice, 30 s; 1 s to 12 h.
     /// </summary>
     public TimeSpan? LockDuration
     {
@@ -132,7 +132,7 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Durable topics: how often a group delivers a message before it goes to the dead-letter topic; 0 is without end.
+    /// Durable topics: how often a message is delivered to a group before it is dead-lettered; 0 means without limit.
     /// Default null: the broker's choice, 10.
     /// </summary>
     public int? MaxDeliveries
@@ -142,8 +142,8 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Durable topics: how long a message that was abandoned, or whose lock ran out, stays away for the first time;
-    /// each time twice as long. Default null: the broker's choice, 1 s; 0 to 1 h.
+    /// Durable topics: the time until a message that was abandoned, or whose lock expired, is redelivered for the first
+    /// time. The time doubles with each redelivery. Default null: the broker's choice, 1 s; 0 to 1 h.
     /// </summary>
     public TimeSpan? RetryDelay
     {
@@ -152,8 +152,8 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Durable topics: the longest it stays away. Default null: the broker's choice, 1 min; <see cref="RetryDelay"/> to
-    /// 24 h.
+    /// Durable topics: the longest time until such a message is redelivered. Default null: the broker's choice, 1 min;
+    /// <see cref="RetryDelay"/> to 24 h.
     /// </summary>
     public TimeSpan? MaxRetryDelay
     {
@@ -162,8 +162,8 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Durable topics: where messages go that a group gave up; made when it is needed. Default null: the topic's name
-    /// and <c>.dead</c>.
+    /// Durable topics: the topic to which dead-lettered messages are copied; created when it is needed. Default null:
+    /// the topic's name and <c>.dead</c>.
     /// </summary>
     public string? DeadLetterTopic
     {
@@ -176,9 +176,9 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// How long each partition remembers the ids of messages, so that a message that is published again with the same
-    /// <see cref="PublishOptions.MessageId"/> is not stored again; zero is not at all. Default null: not at all for a
-    /// new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7
+    /// How long each partition remembers the ids of messages. A message that is published again with the same
+    /// <see cref="PublishOptions.MessageId"/> is not stored again. Zero means not at all. Default null: not at all for
+    /// a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7
     /// days.
     /// </summary>
     public TimeSpan? DedupWindow
@@ -188,8 +188,8 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// How many ids a partition remembers at most; of more the oldest are forgotten, whatever their time. Each takes up
-    /// to 48 bytes of the broker's memory. Default null: the broker's choice, 100,000; at most 10,000,000.
+    /// The most ids that a partition remembers; beyond that the oldest are forgotten, even within the window. Each
+    /// takes up to 48 bytes of the broker's memory. Default null: the broker's choice, 100,000; at most 10,000,000.
     /// </summary>
     public int? DedupMaxIds
     {

@@ -1,14 +1,14 @@
 namespace LightQ.Client;
 
-/// <summary>A message's body could not be turned into a value; its consumer may go on with the next one.</summary>
+/// <summary>The body of a message could not be read as a value. The consumer may go on with the next message.</summary>
 public sealed class UndecodableMessageException : Exception
 {
-    /// <summary>Makes the exception.</summary>
+    /// <summary>Creates the exception.</summary>
     /// <param name="topic">The topic.</param>
     /// <param name="partition">The partition.</param>
-    /// <param name="offset">The message.</param>
-    /// <param name="valueType">What its body should have been.</param>
-    /// <param name="contentType">What the message says its body is; null when it says nothing.</param>
+    /// <param name="offset">The message's offset.</param>
+    /// <param name="valueType">The type of value that was expected.</param>
+    /// <param name="contentType">The message's content-type header; null when there is none.</param>
     /// <param name="innerException">What is wrong with it.</param>
     public UndecodableMessageException(
         string topic,
@@ -32,10 +32,10 @@ public sealed class UndecodableMessageException : Exception
     /// <summary>The partition.</summary>
     public int Partition { get; }
 
-    /// <summary>The message.</summary>
+    /// <summary>The message's offset.</summary>
     public long Offset { get; }
 
-    /// <summary>What the message's header content-type says; null when there is none.</summary>
+    /// <summary>The message's content-type header; null when there is none.</summary>
     public string? ContentType { get; }
 
     private static string Describe(

@@ -3,12 +3,13 @@ namespace LightQ.Disruptor;
 /// <summary>Hands everything that was published since last time to a handler, as runs, from one thread.</summary>
 /// <remarks>
 /// <para>
-/// From construction on its <see cref="Sequence"/> gates the ring. The gate is removed when the processor ends for
-/// whatever reason, so producers are never held back by one that is gone.
+/// From its construction on, its <see cref="Sequence"/> gates the ring. The gate is removed when the processor ends for
+/// any reason, so a processor that has ended never holds back producers.
 /// </para>
 /// <para>
 /// An exception from the handler ends the processor: it is kept in <see cref="Failure"/>, the run that caused it is not
-/// delivered again, and <see cref="Sequence"/> stays before that run.</para>
+/// delivered again, and <see cref="Sequence"/> stays before that run.
+/// </para>
 /// </remarks>
 /// <typeparam name="THandler">The handler; a struct avoids interface dispatch.</typeparam>
 public sealed class BatchEventProcessor<THandler> : IDisposable
@@ -25,9 +26,9 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
     private int _state;
     private volatile bool _drain;
 
-    /// <summary>Makes a processor, which gates the ring from here on.</summary>
+    /// <summary>Creates a processor, which gates the ring from here on.</summary>
     /// <param name="ring">The ring to read.</param>
-    /// <param name="handler">What to do with the entries.</param>
+    /// <param name="handler">Handles the entries.</param>
     /// <param name="options">How to start, read and stop.</param>
     /// <param name="before">Sequences of consumers that must be done with an entry first.</param>
     /// <exception cref="InvalidOperationException">
@@ -52,7 +53,9 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
             : throw new InvalidOperationException("All shared gates of the ring are taken.");
     }
 
-    /// <summary>How far the handler is done; gates the ring and may hold back further consumers.</summary>
+    /// <summary>
+    /// The position up to which the handler is done; gates the ring and may hold back further consumers.
+    /// </summary>
     public Sequence Sequence { get; }
 
     /// <summary>The exception that ended the processor, or null.</summary>
@@ -77,7 +80,9 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
         Loop();
     }
 
-    /// <summary>Asks the processor to end; does not wait. Thread-safe. One that was never run ends at once.</summary>
+    /// <summary>
+    /// Asks the processor to end; does not wait. Thread-safe. A processor that was never run ends at once.
+    /// </summary>
     /// <param name="drain">
     /// True to handle what is published by now first; false to stop after the run in progress.
     /// </param>
@@ -93,7 +98,7 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
 
     /// <summary>Blocks until the processor has ended.</summary>
     /// <param name="timeout">The longest to wait; <see cref="Timeout.InfiniteTimeSpan"/> for ever.</param>
-    /// <returns>False if it has not ended in time.</returns>
+    /// <returns>False if the processor has not ended in time.</returns>
     public bool Join(TimeSpan timeout) => _ended.Wait(timeout);
 
     /// <summary>Halts without draining and waits for the end. Not to be called from the handler.</summary>

@@ -6,8 +6,8 @@ public sealed record BatchEventProcessorOptions
     private readonly int _maxRunBytes = 256 * 1024;
 
     /// <summary>
-    /// The most bytes handed over at once; a longer entry still comes, alone. 256 KiB by default. Larger runs mean
-    /// fewer calls but free the ring later.
+    /// The most bytes handed over at once; a longer entry is still handed over, alone. 256 KiB by default. Larger runs
+    /// mean fewer calls but free the ring later.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">Not positive.</exception>
     public int MaxRunBytes

@@ -1,11 +1,13 @@
 namespace LightQ.Disruptor;
 
 /// <summary>
-/// Sleeps until woken: no processor time while idle, a thread wake-up of latency. Within one process only.
+/// Sleeps until woken: uses no processor time while idle, and adds the latency of a thread wake-up. Within one process
+/// only.
 /// </summary>
 /// <remarks>
-/// While nobody waits a publication costs one fence and one read. A wake is never missed: who waits counts itself,
-/// fences, and looks again before sleeping; who publishes writes the position, fences, and looks at the count.
+/// While no thread waits, a publication costs one fence and one read. A wake-up is never missed. A waiting thread
+/// counts itself, fences, and checks again before it sleeps. A publishing thread writes the position, fences, and
+/// checks the count.
 /// </remarks>
 public sealed class BlockingWaitStrategy : WaitStrategy
 {

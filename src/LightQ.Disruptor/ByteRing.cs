@@ -52,7 +52,7 @@ public sealed unsafe class ByteRing
     private readonly GateSet _gates;
     private long _untouchedFrom;
 
-    /// <summary>Makes a ring over memory, or joins the one that is there.</summary>
+    /// <summary>Creates a ring over memory, or joins the ring that the memory already holds.</summary>
     /// <param name="memory">The bytes; the caller disposes them after the last use of the ring.</param>
     /// <param name="maxEntryLength">
     /// The longest entry in bytes, its length word included; rounded up to a multiple of 8.
@@ -102,7 +102,7 @@ public sealed unsafe class ByteRing
     /// <summary>The bytes under the ring.</summary>
     public RingMemory Memory { get; }
 
-    /// <summary>Bytes in the ring, a power of two.</summary>
+    /// <summary>The size of the ring in bytes, a power of two.</summary>
     public int Capacity => _mask + 1;
 
     /// <summary>The longest entry in bytes, its length word included.</summary>
@@ -135,10 +135,10 @@ public sealed unsafe class ByteRing
     /// </summary>
     public long TouchedBytes => Math.Min(Capacity, Published - Volatile.Read(ref _untouchedFrom));
 
-    /// <summary>Takes room for one entry. Never blocks.</summary>
+    /// <summary>Claims room for one entry. Never blocks.</summary>
     /// <param name="length">Bytes of the whole entry: a positive multiple of 8.</param>
     /// <param name="claim">The room, to be written in full and then published (or aborted).</param>
-    /// <returns>Whether there is a claim, and if not, why.</returns>
+    /// <returns>Whether the room was claimed, and if not, why.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The length is not a positive multiple of 8.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ClaimResult TryClaim(int length, out RingClaim claim)
@@ -195,14 +195,14 @@ public sealed unsafe class ByteRing
     /// The start of an entry: <see cref="Tail"/>, <see cref="Published"/> or <see cref="RingRun.NextPosition"/> of the
     /// run before.
     /// </param>
-    /// <param name="maxBytes">The most to return; an entry longer than this still comes, alone.</param>
+    /// <param name="maxBytes">The most to return; a longer entry is still returned, alone.</param>
     /// <param name="run">
     /// The run; if there is none, it is empty and its <see cref="RingRun.NextPosition"/> is where to go on, past
     /// padding.
     /// </param>
     /// <returns>
     /// False if nothing is published at <paramref name="from"/>, or, for a reader without a gate, if it was overwritten
-    /// meanwhile (<see cref="IsIntact"/> tells).
+    /// meanwhile (<see cref="IsIntact"/> reports that).
     /// </returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetRun(long from, int maxBytes, out RingRun run) => TryGetRun(from, Published, maxBytes, out run);
@@ -213,7 +213,7 @@ public sealed unsafe class ByteRing
     /// </summary>
     /// <param name="from">The start of an entry.</param>
     /// <param name="end">Where to stop: the start or end of an entry, at most <see cref="Published"/>.</param>
-    /// <param name="maxBytes">The most to return; an entry longer than this still comes, alone.</param>
+    /// <param name="maxBytes">The most to return; a longer entry is still returned, alone.</param>
     /// <param name="run">The run, or an empty one.</param>
     /// <returns>False if there is nothing to read.</returns>
     public bool TryGetRun(long from, long end, int maxBytes, out RingRun run)
@@ -238,8 +238,8 @@ public sealed unsafe class ByteRing
     }
 
     /// <summary>
-    /// Tells whether everything from a position on is still what was published: ask after copying, when no gate holds
-    /// the position.
+    /// Whether everything from a position on is still what was published. Call it after copying, when no gate holds the
+    /// position.
     /// </summary>
     /// <param name="position">Where the copied run began.</param>
     /// <returns>False if a producer may have written over it.</returns>
@@ -256,7 +256,8 @@ public sealed unsafe class ByteRing
     /// </param>
     /// <param name="position">The start of an entry, from <see cref="Tail"/> to <see cref="Published"/>.</param>
     /// <returns>
-    /// The position actually held, which <paramref name="gate"/> now has: later than asked if those entries are gone.
+    /// The position actually held, which <paramref name="gate"/> now has: later than requested if those entries are
+    /// overwritten.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The position is not yet published.</exception>
     /// <exception cref="ArgumentException">The sequence already gates this ring.</exception>
@@ -277,8 +278,8 @@ public sealed unsafe class ByteRing
     }
 
     /// <summary>
-    /// Holds back the producers of every process that has this ring. A ring in shared memory has 16 such gates, another
-    /// one any number.
+    /// Holds back the producers of every process that has this ring. A ring in shared memory has 16 such gates; any
+    /// other ring has any number.
     /// </summary>
     /// <param name="position">The start of an entry, from <see cref="Tail"/> to <see cref="Published"/>.</param>
     /// <param name="gate">The gate, whose value is the position actually held; null if all are taken.</param>
@@ -299,24 +300,27 @@ public sealed unsafe class ByteRing
 
     /// <summary>Stops holding back producers. Thread-safe; what the gate held may be overwritten at once.</summary>
     /// <param name="gate">A gate of this ring, local or shared.</param>
-    /// <returns>False if it was not one.</returns>
+    /// <returns>False if it was not a gate of this ring.</returns>
     public bool RemoveGate(Sequence gate)
     {
         ArgumentNullException.ThrowIfNull(gate);
         return _gates.Remove(gate);
     }
 
-    /// <summary>Removes all shared gates, for the process that takes over after another died holding some.</summary>
+    /// <summary>
+    /// Removes all shared gates. For a process that takes over after another has died with gates in place.
+    /// </summary>
     public void ClearSharedGates() => _gates.ClearShared();
 
     /// <summary>
-    /// Empties the ring and gives its pages back to the system, as when nothing has happened for a while.
+    /// Empties the ring and gives its pages back to the system, for example when the ring was not used for a while.
     /// </summary>
-    /// <remarks>No claim may be under way (call it as a producer would: from its thread or under its lock).
-    /// Readers without a gate find their position no longer intact. Native memory on Linux only. A gate added at this
-    /// very moment may make it return false with the ring empty for newcomers all the same.
+    /// <remarks>
+    /// No claim may be under way (call it as a producer would: from its thread or under its lock). For readers without
+    /// a gate, their position is no longer intact. Works only for native memory on Linux. If a gate is added at this
+    /// very moment, it may return false although the ring is empty for new readers.
     /// </remarks>
-    /// <returns>False if a gate still stands before the end, or this memory cannot be given back.</returns>
+    /// <returns>False if a gate is still before the end, or if this memory cannot be given back.</returns>
     public bool TryRelease()
     {
         long published = Published;

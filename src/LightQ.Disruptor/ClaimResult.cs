@@ -1,9 +1,9 @@
 namespace LightQ.Disruptor;
 
-/// <summary>The outcome of asking a <see cref="ByteRing"/> for room. Asking never blocks.</summary>
+/// <summary>The result of claiming room in a <see cref="ByteRing"/>. Claiming never blocks.</summary>
 public enum ClaimResult
 {
-    /// <summary>The room is the caller's until it is published or aborted.</summary>
+    /// <summary>The room belongs to the caller until it is published or aborted.</summary>
     Claimed,
 
     /// <summary>

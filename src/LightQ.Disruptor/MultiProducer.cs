@@ -7,11 +7,12 @@ namespace LightQ.Disruptor;
 /// <remarks>
 /// <para>
 /// Room is taken by compare-and-swap on the claimed cursor. An entry that is complete but not at the head leaves a bit
-/// (one per 8 bytes of ring); whoever moves the head then also takes the bits that follow it.</para>
+/// (one per 8 bytes of ring); the thread that moves the head then also takes the bits that follow it.
+/// </para>
 /// <para>
-/// No advance is lost: a publisher sets its bit, fences, reads the head; who moves the head writes it, fences, reads
-/// the bit there. Clearing a bit is what makes one thread the owner of the next step. A thread that slept may clear the
-/// bit of an entry a lap later; it notices that the head is elsewhere, puts the bit back and looks again.
+/// No advance is lost: a publisher sets its bit, fences, reads the head; a thread that moves the head writes it,
+/// fences, reads the bit there. Clearing a bit is what makes one thread the owner of the next step. A thread that slept
+/// may clear the bit of an entry a lap later; it notices that the head is elsewhere, puts the bit back and looks again.
 /// </para>
 /// </remarks>
 internal sealed unsafe class MultiProducer
@@ -116,7 +117,7 @@ internal sealed unsafe class MultiProducer
         while (TryAdvance(Volatile.Read(ref *_published))) { }
     }
 
-    /// <summary>Takes the step from the head, if the entry there is complete and nobody else takes it.</summary>
+    /// <summary>Takes the step from the head, if the entry there is complete and no other thread takes it.</summary>
     /// <param name="head">The head as read a moment, perhaps laps, ago.</param>
     /// <returns>True to look at the head again.</returns>
     internal bool TryAdvance(long head)

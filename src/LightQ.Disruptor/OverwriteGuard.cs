@@ -4,7 +4,7 @@ using System.Numerics;
 
 namespace LightQ.Disruptor;
 
-/// <summary>Decides how far producers may overwrite, and says so in the tail before anybody does.</summary>
+/// <summary>Decides how far producers may overwrite, and publishes that in the tail before any of them does.</summary>
 /// <remarks>
 /// <para>
 /// <b>Marks.</b> The ring is cut into 64 chunks; for the last boundary crossed at each chunk, the mark is where the
@@ -12,10 +12,10 @@ namespace LightQ.Disruptor;
 /// to the readers.
 /// </para>
 /// <para>
-/// <b>Tail against new gates.</b> A producer writes the tail, fences, then reads the gates; whoever adds a gate writes
-/// it, fences, then reads the tail. At least one sees the other: either the producer respects the gate, or the gate
-/// learns that its position is gone and moves up. Hence a limit once computed stays valid, whatever gates are added
-/// later.
+/// <b>Tail against new gates.</b> A producer writes the tail, fences, then reads the gates; a thread that adds a gate
+/// writes it, fences, then reads the tail. At least one sees the other: either the producer respects the gate, or the
+/// gate learns that its position is gone and moves up. Hence a limit once computed stays valid, whatever gates are
+/// added later.
 /// </para>
 /// </remarks>
 internal sealed unsafe class OverwriteGuard(RingMemory memory, GateSet gates)

@@ -36,10 +36,10 @@ public static class PayloadEntry
         return (HeaderLength + payloadLength + EntryWord.Alignment - 1) & -EntryWord.Alignment;
     }
 
-    /// <summary>Takes room for a payload. Never blocks.</summary>
+    /// <summary>Claims room for a payload. Never blocks.</summary>
     /// <param name="ring">The ring.</param>
     /// <param name="payloadLength">Bytes, from 0.</param>
-    /// <param name="claim">To be published or aborted.</param>
+    /// <param name="claim">The claim, to be published or aborted.</param>
     /// <param name="payload">Where to write the payload, all of it.</param>
     /// <returns>As <see cref="ByteRing.TryClaim"/>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">Negative, or above 1 GiB.</exception>
@@ -69,7 +69,7 @@ public static class PayloadEntry
     /// <summary>Copies a payload into the ring and publishes it. Never blocks.</summary>
     /// <param name="ring">The ring.</param>
     /// <param name="payload">The bytes.</param>
-    /// <returns><see cref="ClaimResult.Claimed"/> if published; else why not.</returns>
+    /// <returns><see cref="ClaimResult.Claimed"/> if it was published; otherwise the reason.</returns>
     public static ClaimResult TryPublishPayload(this ByteRing ring, ReadOnlySpan<byte> payload)
     {
         ClaimResult result = ring.TryClaimPayload(payload.Length, out RingClaim claim, out Span<byte> room);

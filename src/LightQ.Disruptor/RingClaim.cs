@@ -4,9 +4,10 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Disruptor;
 
-/// <summary>Room in a ring for one entry, the caller's alone until it is published or aborted.</summary>
+/// <summary>Room in a ring for one entry. It belongs to the caller alone until it is published or aborted.</summary>
 /// <remarks>
-/// The memory holds whatever was there a lap ago: the caller writes all of it. Not to be used after publishing.
+/// The memory still holds old bytes from the previous lap: the caller must write all of it. Do not use it after
+/// publishing.
 /// </remarks>
 public readonly unsafe struct RingClaim
 {
@@ -28,7 +29,7 @@ public readonly unsafe struct RingClaim
     public int Length { get; }
 
     /// <summary>
-    /// The whole entry. Publishing writes the length into its first four bytes; the rest is the caller's to write.
+    /// The whole entry. Publishing writes the length into its first four bytes; the caller writes the rest.
     /// </summary>
     public Span<byte> Span
     {

@@ -7,8 +7,8 @@ namespace LightQ.Disruptor;
 /// The bytes under a <see cref="ByteRing"/>, and its cursors: native, pinned managed, or a mapped file.
 /// </summary>
 /// <remarks>
-/// The memory starts as zeros. Whoever made it disposes it, after the last reader and producer are done: touching a
-/// ring whose memory is disposed is undefined and may end the process. Memory that is never disposed is freed once
+/// The memory starts as zeros. The code that created it disposes it, after the last reader and producer are done. Using
+/// a ring whose memory is disposed is undefined, and may end the process. Memory that is never disposed is freed once
 /// unreachable.
 /// </remarks>
 public abstract unsafe class RingMemory : IDisposable
@@ -53,15 +53,15 @@ public abstract unsafe class RingMemory : IDisposable
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not such a power of two.</exception>
     public static RingMemory Pinned(int capacity) => new PinnedRingMemory(CheckCapacity(capacity));
 
-    /// <summary>Maps a file, made if it does not exist, so that several processes see one ring.</summary>
+    /// <summary>Maps a file, which is created if it does not exist, so that several processes share one ring.</summary>
     /// <remarks>
-    /// The file is the ring's cursors (4 KiB), its bytes, and one bit per 8 bytes; it is not a journal: nothing is
-    /// flushed.
+    /// The file is the ring's cursors (4 KiB), its bytes, and one bit per 8 bytes; it is not a journal: its content is
+    /// not flushed to the disk.
     /// </remarks>
     /// <param name="path">The file; on a memory file system (<c>/dev/shm</c>) it costs no disk.</param>
     /// <param name="capacity">
-    /// Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>, the same for all who map the
-    /// file.
+    /// Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>, the same for all processes
+    /// that map the file.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not such a power of two.</exception>
     /// <exception cref="InvalidDataException">The file exists and is not a ring of this capacity.</exception>

@@ -4,7 +4,7 @@ namespace LightQ.Disruptor;
 public enum RingProducers
 {
     /// <summary>
-    /// One at a time: a single thread, or several that claim and publish under one lock of the caller's.
+    /// One at a time: a single thread, or several threads that claim and publish under one lock of the caller.
     /// </summary>
     Single = 1,
 

@@ -5,8 +5,8 @@ namespace LightQ.Disruptor;
 
 /// <summary>Whole published entries that lie next to each other in a ring, read in place.</summary>
 /// <remarks>
-/// Valid as long as a gate stands at or before <see cref="Position"/>. Without one, producers may overwrite it at any
-/// time: copy it, then ask <see cref="ByteRing.IsIntact"/>. Enumerating gives the entries one by one and allocates
+/// Valid as long as a gate is at or before <see cref="Position"/>. Without a gate, producers may overwrite the run at
+/// any time: copy it, then call <see cref="ByteRing.IsIntact"/>. Enumerating gives the entries one by one and allocates
 /// nothing.
 /// </remarks>
 public readonly unsafe struct RingRun

@@ -5,16 +5,16 @@ namespace LightQ.Disruptor;
 
 /// <summary>A position that one thread moves and others watch, alone on its cache lines.</summary>
 /// <remarks>
-/// Thread-safe. Reads acquire and writes release: who reads a position also sees everything that was written before it.
-/// Positions count bytes since the ring was made and only grow; a sequence used as a gate must always stand at the
-/// start of an entry, such as <see cref="RingRun.NextPosition"/>.
+/// Thread-safe. Reads acquire and writes release: a thread that reads a position also sees everything that was written
+/// before it. Positions count bytes since the ring was made and only grow; a sequence that is used as a gate must
+/// always be at the start of an entry, such as <see cref="RingRun.NextPosition"/>.
 /// </remarks>
 public sealed unsafe class Sequence
 {
     private readonly long* _value;
     private readonly object _owner;
 
-    /// <summary>Makes a sequence of this process.</summary>
+    /// <summary>Creates a sequence of this process.</summary>
     /// <param name="initial">The first value.</param>
     public Sequence(long initial = 0)
     {
@@ -48,7 +48,8 @@ public sealed unsafe class Sequence
     public void SetFenced(long value) => Interlocked.Exchange(ref *_value, value);
 
     /// <summary>
-    /// Moves from <paramref name="expected"/> to <paramref name="value"/> if nobody moved it meanwhile; a full fence.
+    /// Moves from <paramref name="expected"/> to <paramref name="value"/> if no other thread moved it meanwhile; a full
+    /// fence.
     /// </summary>
     /// <param name="expected">The position it must still have.</param>
     /// <param name="value">The new position.</param>

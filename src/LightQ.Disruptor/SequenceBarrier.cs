@@ -3,20 +3,20 @@ using System.Runtime.CompilerServices;
 namespace LightQ.Disruptor;
 
 /// <summary>
-/// What a consumer waits on: the ring's published position and, if given, the consumers that must come before it.
+/// A consumer waits on it for the ring's published position and, if given, for the consumers that must come before.
 /// </summary>
-/// <remarks>Thread-safe. One barrier per consumer, so that alerting it stops only that one.</remarks>
+/// <remarks>Thread-safe. Use one barrier per consumer, so that an alert stops only that consumer.</remarks>
 public sealed class SequenceBarrier
 {
     private readonly ByteRing _ring;
     private readonly Sequence[] _before;
     private volatile bool _alerted;
 
-    /// <summary>Makes a barrier on a ring.</summary>
+    /// <summary>Creates a barrier on a ring.</summary>
     /// <param name="ring">The ring, whose <see cref="ByteRing.WaitStrategy"/> is used.</param>
     /// <param name="before">
-    /// Consumers whose sequences this one must not overtake; none to follow the producers directly. While waiting for
-    /// them the thread spins and yields; one that has ended is waited for until alerted.
+    /// Sequences of consumers that this consumer must not overtake; none to follow the producers directly. While it
+    /// waits for them, the thread spins and yields. It also waits for a consumer that has ended, until alerted.
     /// </param>
     public SequenceBarrier(ByteRing ring, params Sequence[] before)
     {
@@ -29,7 +29,7 @@ public sealed class SequenceBarrier
     /// <summary>True once <see cref="Alert"/> was called and not cleared.</summary>
     public bool IsAlerted => _alerted;
 
-    /// <summary>Up to where the consumer may read.</summary>
+    /// <summary>The position up to which the consumer may read.</summary>
     public long Available
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -39,9 +39,9 @@ public sealed class SequenceBarrier
     /// <summary>
     /// Blocks until something after <paramref name="position"/> may be read, as the ring's wait strategy does.
     /// </summary>
-    /// <param name="position">Where the consumer stands.</param>
-    /// <param name="available">Up to where it may read.</param>
-    /// <returns>False if alerted instead; <paramref name="available"/> then says what there is all the same.</returns>
+    /// <param name="position">The consumer's position.</param>
+    /// <param name="available">The position up to which it may read.</param>
+    /// <returns>False if alerted instead; <paramref name="available"/> then still says what is available.</returns>
     public bool WaitFor(long position, out long available)
     {
         available = Available;
@@ -60,10 +60,12 @@ public sealed class SequenceBarrier
         return available > position;
     }
 
-    /// <summary>As <see cref="WaitFor(long, out long)"/>, until cancelled, which leaves the barrier alerted.</summary>
-    /// <param name="position">Where the consumer stands.</param>
+    /// <summary>
+    /// As <see cref="WaitFor(long, out long)"/>, until cancelled; a cancellation leaves the barrier alerted.
+    /// </summary>
+    /// <param name="position">The consumer's position.</param>
     /// <param name="cancellation">Ends the wait.</param>
-    /// <returns>Up to where it may read; <paramref name="position"/> or less if alerted.</returns>
+    /// <returns>The position up to which it may read; <paramref name="position"/> or less if alerted.</returns>
     /// <exception cref="OperationCanceledException">Cancelled before anything could be read.</exception>
     public long WaitFor(long position, CancellationToken cancellation)
     {
@@ -84,7 +86,7 @@ public sealed class SequenceBarrier
         }
     }
 
-    /// <summary>Ends the wait under way and those to come, until <see cref="ClearAlert"/>.</summary>
+    /// <summary>Ends the current wait and all later ones, until <see cref="ClearAlert"/>.</summary>
     public void Alert()
     {
         _alerted = true;

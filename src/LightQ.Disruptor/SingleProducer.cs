@@ -8,7 +8,7 @@ namespace LightQ.Disruptor;
 /// <summary>Claims and publishes for one producer at a time.</summary>
 /// <remarks>
 /// The fast path is one compare: a claim that ends below <see cref="State.FastEnd"/> stays within its chunk (so it
-/// neither wraps nor needs a mark) and within the limit (so it overwrites nothing that is not given up already). An
+/// neither wraps nor needs a mark) and within the limit (so it overwrites only what the gates have released). An
 /// abandoned claim needs no clean-up: the next one starts where the last publication ended.
 /// </remarks>
 internal sealed unsafe class SingleProducer

@@ -8,7 +8,7 @@ namespace LightQ.Disruptor;
 /// </summary>
 internal sealed unsafe class UnmanagedBlock(RingMemory owner, byte* origin, int length) : MemoryManager<byte>
 {
-    /// <summary>Keeps the owner from being finalised while somebody still holds the memory.</summary>
+    /// <summary>Keeps the owner from being finalised while other code still holds the memory.</summary>
     public RingMemory Owner { get; } = owner;
 
     public override Span<byte> GetSpan() => new(origin, length);

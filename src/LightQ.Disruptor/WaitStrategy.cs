@@ -1,9 +1,9 @@
 namespace LightQ.Disruptor;
 
-/// <summary>How a consumer waits for entries: it trades latency against the processor time it burns.</summary>
+/// <summary>How a consumer waits for entries: a trade-off between latency and processor time.</summary>
 /// <remarks>
 /// One of <see cref="BusySpinWaitStrategy"/>, <see cref="YieldingWaitStrategy"/>, <see cref="BlockingWaitStrategy"/>.
-/// Consulted only when there is nothing to read.
+/// Used only when there is nothing to read.
 /// </remarks>
 public abstract class WaitStrategy
 {

@@ -4,7 +4,7 @@ namespace LightQ.Disruptor;
 /// Spins a while, then offers the core to other threads in between: low latency when cores are shared. Works between
 /// processes.
 /// </summary>
-/// <remarks>Still uses a whole core when nobody else wants it.</remarks>
+/// <remarks>It still uses a whole core when no other thread needs it.</remarks>
 public sealed class YieldingWaitStrategy : WaitStrategy
 {
     private const int SpinsBeforeYield = 100;

@@ -2,11 +2,11 @@ using LightQ.Client;
 
 namespace OpenTelemetry.Metrics;
 
-/// <summary>Measures what clients of LightQ do.</summary>
+/// <summary>Adds the metrics of LightQ clients.</summary>
 public static class LightQMeterProviderBuilderExtensions
 {
     /// <summary>Listens to the metrics of every <see cref="LightQClient"/> of the process.</summary>
-    /// <param name="builder">What makes the provider.</param>
+    /// <param name="builder">The builder of the provider.</param>
     /// <returns><paramref name="builder"/>.</returns>
     /// <example>
     /// <code>

@@ -2,14 +2,14 @@ using LightQ.Client;
 
 namespace OpenTelemetry.Trace;
 
-/// <summary>Traces what clients of LightQ do.</summary>
+/// <summary>Adds the traces of LightQ clients.</summary>
 public static class LightQTracerProviderBuilderExtensions
 {
     /// <summary>
     /// Listens to the spans of every <see cref="LightQClient"/> of the process. From then on messages carry their trace
     /// context.
     /// </summary>
-    /// <param name="builder">What makes the provider.</param>
+    /// <param name="builder">The builder of the provider.</param>
     /// <returns><paramref name="builder"/>.</returns>
     /// <example>
     /// <code>

@@ -3,7 +3,8 @@ using LightQ.Protocol.Checksums;
 namespace LightQ.Protocol;
 
 /// <summary>
-/// Which partition a message with a key goes to. The rule never changes: what is stored was routed by it.
+/// Says which partition a message with a key belongs to. The rule never changes, because stored messages were routed by
+/// it.
 /// </summary>
 public static class KeyRouting
 {
@@ -11,7 +12,7 @@ public static class KeyRouting
     public const byte Version = 1;
 
     /// <summary>The partition of a key: CRC-32C(key) mod the number of partitions.</summary>
-    /// <param name="key">The key's bytes; text is UTF-8. An empty key is a key, of partition 0.</param>
+    /// <param name="key">The key's bytes; text is UTF-8. An empty key is a key too; it belongs to partition 0.</param>
     /// <param name="partitionCount">How many partitions the topic has, 1 or more.</param>
     public static int PartitionOf(ReadOnlySpan<byte> key, int partitionCount)
     {

@@ -1,6 +1,6 @@
 namespace LightQ.Protocol;
 
-/// <summary>Bytes that do not follow the protocol. The only exception that the readers of this library throw.</summary>
+/// <summary>The bytes do not follow the protocol. The only exception that the readers of this library throw.</summary>
 public sealed class ProtocolException : Exception
 {
     /// <summary>Makes the exception.</summary>
@@ -9,6 +9,6 @@ public sealed class ProtocolException : Exception
     public ProtocolException(ErrorCode code, string message)
         : base(message) => Code = code;
 
-    /// <summary>What kind of violation it is; what an <see cref="Frames.ErrorFrame"/> to the peer should say.</summary>
+    /// <summary>What kind of violation it is; the code for an <see cref="Frames.ErrorFrame"/> to the peer.</summary>
     public ErrorCode Code { get; }
 }

@@ -1,6 +1,6 @@
 namespace LightQ.Protocol;
 
-/// <summary>Limits and defaults of the data plane. What a broker really enforces it says in its Welcome.</summary>
+/// <summary>Limits and defaults of the data plane. A broker states in its Welcome what it enforces.</summary>
 public static class ProtocolLimits
 {
     /// <summary>The protocol version this library speaks.</summary>
@@ -15,17 +15,17 @@ public static class ProtocolLimits
     /// <summary>Default for the largest message (key, headers and body together), in bytes.</summary>
     public const int DefaultMessageBytes = 1024 * 1024;
 
-    /// <summary>What a batch may hold beyond the message limit, in bytes.</summary>
+    /// <summary>Bytes that a batch may hold beyond the message limit.</summary>
     public const int BatchOverheadBytes = 64 * 1024;
 
     /// <summary>Default for the largest batch, header included, in bytes.</summary>
     public const int DefaultBatchBytes = DefaultMessageBytes + BatchOverheadBytes;
 
-    /// <summary>Most bytes that the records of a compressed batch have when they are inflated.</summary>
+    /// <summary>Most bytes that the records of a compressed batch may have when they are inflated.</summary>
     public const int InflatedBatchBytes = 16 * 1024 * 1024;
 
     /// <summary>
-    /// Most bytes of records for each byte of a compressed batch's payload; what compresses better is padded.
+    /// Most bytes of records for each byte of a compressed batch's payload; a batch that compresses better is padded.
     /// </summary>
     public const int InflationRatio = 256;
 
@@ -43,7 +43,7 @@ public static class ProtocolLimits
     /// <summary>Most bytes a producer stream may have sent and not yet acknowledged.</summary>
     public const int UnacknowledgedBytes = 8 * 1024 * 1024;
 
-    /// <summary>Credit that the SDK grants a subscription, in bytes; it refills at half.</summary>
+    /// <summary>Credit that the SDK grants a subscription, in bytes; the SDK grants more when half is used.</summary>
     public const int DefaultCreditBytes = 4 * 1024 * 1024;
 
     /// <summary>Shortest time-out that a blocking subscription may choose, in milliseconds.</summary>
@@ -59,7 +59,7 @@ public static class ProtocolLimits
     public const uint MaxLockMilliseconds = 12 * 60 * 60 * 1000;
 
     /// <summary>
-    /// The longest message id, in bytes of UTF-8. With both times a batch header of 246 of at most 256 bytes.
+    /// The longest message id, in bytes of UTF-8. With both times, the batch header then has 246 of at most 256 bytes.
     /// </summary>
     public const int MaxMessageIdBytes = 128;
 
@@ -67,15 +67,15 @@ public static class ProtocolLimits
     public const int RememberedBatches = 1024;
 
     /// <summary>
-    /// Most batches that a named producer's stream may have sent and not yet acknowledged: what it may have to send
-    /// again is remembered.
+    /// Most batches that a named producer's stream may have sent and not yet acknowledged: the broker remembers
+    /// everything that the producer may have to send again.
     /// </summary>
     public const int UnacknowledgedBatches = RememberedBatches;
 
     /// <summary>Most partitions of a topic.</summary>
     public const int MaxPartitions = 1024;
 
-    /// <summary>Characters of the reason with which messages are given up; the rest is dropped.</summary>
+    /// <summary>Most characters of the reason with which messages are dead-lettered; the rest is dropped.</summary>
     public const int ReasonLength = 1024;
 
     /// <summary>Longest string in a frame, in bytes of UTF-8.</summary>

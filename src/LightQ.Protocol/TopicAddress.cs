@@ -9,8 +9,8 @@ public readonly record struct TopicAddress(string Topic, int? Partition)
 {
     /// <summary>Reads an address.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="address">What it says.</param>
-    /// <param name="problem">What is wrong with it, for people; empty when nothing is.</param>
+    /// <param name="address">The address that was read.</param>
+    /// <param name="problem">What is wrong with the text, for people; empty when nothing is wrong.</param>
     public static bool TryParse(string text, out TopicAddress address, out string problem)
     {
         ArgumentNullException.ThrowIfNull(text);

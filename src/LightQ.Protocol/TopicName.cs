@@ -26,7 +26,9 @@ public static class TopicName
         return !name.Contains("..", StringComparison.Ordinal);
     }
 
-    /// <summary>A name from outside that may break the rule, safe to print: at most 80 characters of ASCII.</summary>
+    /// <summary>
+    /// Makes a name from outside, which may break the rule, safe to print: at most 80 characters of ASCII.
+    /// </summary>
     public static string Printable(string name)
     {
         ArgumentNullException.ThrowIfNull(name);

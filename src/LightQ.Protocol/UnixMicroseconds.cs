@@ -8,7 +8,7 @@ public static class UnixMicroseconds
         (time.UtcTicks - DateTimeOffset.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
 
     /// <summary>
-    /// Converts to a point in time; what lies beyond the years 1 and 9999 becomes the first or the last there is.
+    /// Converts to a point in time; a time outside the years 1 to 9999 becomes the first or the last possible one.
     /// </summary>
     public static DateTimeOffset ToTime(long microseconds) =>
         microseconds < From(DateTimeOffset.MinValue) ? DateTimeOffset.MinValue

@@ -4,7 +4,7 @@ namespace LightQ.Server;
 public sealed record AuditOptions
 {
     /// <summary>
-    /// Whether it is written. Default true; a server with a temporary data directory never writes one.
+    /// Whether the audit log is written. Default true; a server with a temporary data directory never writes one.
     /// </summary>
     public bool IsEnabled { get; init; } = true;
 
@@ -19,7 +19,7 @@ public sealed record AuditOptions
     } = 16 * 1024 * 1024;
 
     /// <summary>
-    /// Most files, 2 to 100,000. Default 64: the oldest is deleted when there would be more, and the log says so.
+    /// Most files, 2 to 100,000. Default 64: beyond that the oldest file is deleted, which is logged.
     /// </summary>
     public int MaxFiles
     {

@@ -1,14 +1,14 @@
 namespace LightQ.Server;
 
-/// <summary>Whether clients show certificates of their own (mutual TLS).</summary>
+/// <summary>Whether clients present certificates of their own (mutual TLS).</summary>
 public enum ClientCertificates
 {
-    /// <summary>They are not asked for one.</summary>
+    /// <summary>The server does not ask clients for a certificate.</summary>
     None,
 
-    /// <summary>They may show one, and it must be valid then.</summary>
+    /// <summary>Clients may present a certificate, which must then be valid.</summary>
     Allowed,
 
-    /// <summary>Who shows no valid one is refused, on every port.</summary>
+    /// <summary>A client without a valid certificate is rejected, on every port.</summary>
     Required,
 }

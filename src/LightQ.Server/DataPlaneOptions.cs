@@ -6,8 +6,8 @@ namespace LightQ.Server;
 public sealed record DataPlaneOptions
 {
     /// <summary>
-    /// Largest frame in bytes, header included. Default 4 MiB; at least the largest batch of a topic that is to be
-    /// published to.
+    /// Largest frame in bytes, header included. Default 4 MiB; at least the largest batch of any topic that clients
+    /// publish to.
     /// </summary>
     public int MaxFrameBytes
     {
@@ -31,7 +31,7 @@ public sealed record DataPlaneOptions
                     : throw new ArgumentOutOfRangeException(nameof(Heartbeat), value, "00:00:00.1 to 00:10:00");
     } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Time a client has to say Hello and be accepted. Default 5 s.</summary>
+    /// <summary>Time that a client has to send Hello and be accepted. Default 5 s.</summary>
     public TimeSpan HandshakeTimeout
     {
         get;
@@ -63,7 +63,7 @@ public sealed record DataPlaneOptions
     } = 10_000;
 
     /// <summary>
-    /// Most connections that have not been welcomed yet: TLS, Hello or a password is still to come or to be checked.
+    /// Most connections that the broker has not accepted yet: TLS, Hello or the check of a password is not finished.
     /// Default 4,096.
     /// </summary>
     public int MaxUnauthenticatedConnections
@@ -77,8 +77,8 @@ public sealed record DataPlaneOptions
     } = 4_096;
 
     /// <summary>
-    /// Bytes a second that a frame must come with, on average; 0 for none. Looked at when a heartbeat is due. Default
-    /// 1,024.
+    /// Lowest average rate at which a frame must arrive, in bytes a second; 0 for no limit. Checked when a heartbeat is
+    /// due. Default 1,024.
     /// </summary>
     public int MinFrameBytesPerSecond
     {
@@ -90,7 +90,7 @@ public sealed record DataPlaneOptions
                     : throw new ArgumentOutOfRangeException(nameof(MinFrameBytesPerSecond), value, "0 (none) or more");
     } = 1_024;
 
-    /// <summary>How long a frame may take whatever its rate is. Default 5 s.</summary>
+    /// <summary>How long a frame may take, whatever its rate is. Default 5 s.</summary>
     public TimeSpan FrameGrace
     {
         get;
@@ -102,7 +102,7 @@ public sealed record DataPlaneOptions
     } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Most bytes of memory for frames of more than 256 KiB that have begun to arrive, on all connections together.
+    /// Most bytes of memory for frames of more than 256 KiB that have begun to arrive, for all connections together.
     /// Default 256 MiB.
     /// </summary>
     public long MaxAssemblyBytes
@@ -116,8 +116,8 @@ public sealed record DataPlaneOptions
     } = 256L << 20;
 
     /// <summary>
-    /// How long the system may take for what one send gives it (at most about 320 KiB) before the peer counts as one
-    /// that does not read. Default 30 s.
+    /// How long the operating system may take to send what one send call passes to it (at most about 320 KiB). After
+    /// that the peer counts as one that does not read. Default 30 s.
     /// </summary>
     public TimeSpan StalledReaderTimeout
     {
@@ -134,9 +134,9 @@ public sealed record DataPlaneOptions
     } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Most bytes that the system takes of a connection ahead of what it can send, on Linux; what is above stays with
-    /// the broker, where the slow policy has a say and others go first. What is on its way to the peer does not count,
-    /// so a long way is no slower. Default 256 KiB, as much as one delivery.
+    /// Most unsent bytes of a connection that the operating system buffers, on Linux. The rest stays in the broker,
+    /// where the slow policy applies and other connections can be served first. Bytes that are on their way to the peer
+    /// do not count, so a long distance is not slower. Default 256 KiB, as much as one delivery.
     /// </summary>
     public int MaxUnsentBytes
     {

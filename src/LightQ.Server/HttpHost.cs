@@ -119,7 +119,7 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <inheritdoc/>
     public ValueTask DisposeAsync() => _app.DisposeAsync();
 
-    /// <summary>Tells those who watch the health over gRPC.</summary>
+    /// <summary>Reports to the clients that watch the health over gRPC.</summary>
     private async Task TellHealthAsync(Task before)
     {
         await before.ConfigureAwait(false);

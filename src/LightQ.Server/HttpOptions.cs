@@ -57,8 +57,8 @@ public sealed record HttpOptions
     } = 10_000;
 
     /// <summary>
-    /// Calls a second on one connection to the control port, on average; what is beyond waits. 0 for any number.
-    /// Default 500.
+    /// Calls a second on one connection to the control port, on average; further calls wait. 0 for any number. Default
+    /// 500.
     /// </summary>
     public int MaxCallsPerSecond
     {
@@ -95,8 +95,8 @@ public sealed record HttpOptions
     }
 
     /// <summary>
-    /// Names, with commas, that requests to the web port may have the broker under besides localhost and addresses,
-    /// where no login is required; <c>*.example.com</c> stands for all that end so, <c>*</c> for any. Default none.
+    /// Names under which clients may reach the web port where no login is required, separated by commas, besides
+    /// localhost and addresses. <c>*.example.com</c> stands for all names that end so, <c>*</c> for any. Default none.
     /// </summary>
     public string AllowedHosts
     {
@@ -114,8 +114,8 @@ public sealed record HttpOptions
     } = "";
 
     /// <summary>
-    /// Origins, with commas, whose pages may call the web port from a browser, such as <c>https://app.example.com</c>.
-    /// Default none.
+    /// Origins whose pages may call the web port from a browser, separated by commas, such as
+    /// <c>https://app.example.com</c>. Default none.
     /// </summary>
     public string AllowedOrigins
     {
@@ -133,7 +133,8 @@ public sealed record HttpOptions
     } = "";
 
     /// <summary>
-    /// Most groups that <c>/metrics</c> shows, eight values each; the first by topic and name. Default 1,000.
+    /// Most groups that <c>/metrics</c> shows, with eight values each; they are the first by topic and name. Default
+    /// 1,000.
     /// </summary>
     public int MaxMetricsGroups
     {
@@ -155,7 +156,7 @@ public sealed record HttpOptions
                 : throw new ArgumentOutOfRangeException(nameof(MaxRequestBytes), value, "1024 to 16777216");
     } = 16 * 1024;
 
-    /// <summary>All headers of a request together, in bytes. Default 32 KiB.</summary>
+    /// <summary>Largest size of all headers of a request together, in bytes. Default 32 KiB.</summary>
     public int MaxHeaderBytes
     {
         get;
@@ -165,7 +166,7 @@ public sealed record HttpOptions
                 : throw new ArgumentOutOfRangeException(nameof(MaxHeaderBytes), value, "8192 to 1048576");
     } = 32 * 1024;
 
-    /// <summary>Time a client has to send its first bytes, and the headers of a request. Default 10 s.</summary>
+    /// <summary>Time that a client has to send its first bytes, and the headers of a request. Default 10 s.</summary>
     public TimeSpan HeaderTimeout
     {
         get;
@@ -188,8 +189,8 @@ public sealed record HttpOptions
     } = TimeSpan.FromSeconds(130);
 
     /// <summary>
-    /// Bytes a second that the body of a request must come with, on average after its first 5 s; calls that stream are
-    /// exempt. 0 for none. Default 240.
+    /// Lowest average rate at which the body of a request must arrive after its first 5 s, in bytes a second; streaming
+    /// calls are exempt. 0 for no limit. Default 240.
     /// </summary>
     public int MinBodyBytesPerSecond
     {

@@ -21,8 +21,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace LightQ.Server;
 
 /// <summary>
-/// A running broker: data plane, control plane and web port. The same in the <c>lightq server</c> process and inside a
-/// test; it changes nothing of the process around it. Thread-safe.
+/// A running broker: data plane, control plane and web port. It is the same in the <c>lightq server</c> process and
+/// inside a test, and changes nothing in the process around it. Thread-safe.
 /// </summary>
 /// <example>
 /// <code>
@@ -72,12 +72,12 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Bytes set aside for the long frames that are arriving.</summary>
     internal long AssemblyBytes => _listener!.AssemblyBytes;
 
-    /// <summary>Messages received and sent since the start, of the topics that there are.</summary>
+    /// <summary>Messages received and sent since the start, of the topics that exist now.</summary>
     public long MessagesMoved =>
         _broker!.Topics.SelectMany(t => t.Partitions).Sum(p => p.Counters.MessagesReceived + p.Counters.MessagesSent);
 
     /// <summary>
-    /// Leaves the buffers that no connection has to the collector: for a process at rest that is to become small.
+    /// Gives the buffers that no connection uses to the garbage collector, so that an idle process becomes small.
     /// </summary>
     public void TrimBuffers() => _listener!.TrimBuffers();
 
@@ -87,7 +87,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>The port of health and metrics.</summary>
     public int WebPort => _http!.WebEndPoint.Port;
 
-    /// <summary>What a client on this machine connects with.</summary>
+    /// <summary>The connection string for a client on this machine.</summary>
     public string ConnectionString
     {
         get
@@ -98,8 +98,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <summary>
-    /// What clients on other machines connect with, where a network leads here: by each address and, with TLS, each
-    /// name that the certificate is for. Nothing on loopback.
+    /// The connection strings for clients on other machines: one for each address and, with TLS, for each name of the
+    /// certificate. Empty when the server listens only on loopback.
     /// </summary>
     public IEnumerable<string> RemoteConnectionStrings
     {
@@ -124,7 +124,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>The version of this build, such as 0.1.0.</summary>
     public static string Version => ServerVersion.Text;
 
-    /// <summary>The options in force: those of the start, and what a reload has changed since.</summary>
+    /// <summary>The options in force: those of the start, with what a reload has changed since.</summary>
     public LightQServerOptions Options => _options;
 
     /// <summary>The engine.</summary>
@@ -147,8 +147,10 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Locks the data directory, recovers it, binds the three ports, and is then ready.</summary>
     /// <param name="options">Null means <see cref="LightQServerOptions.InProcess"/>.</param>
     /// <param name="loggers">Where to log; null means nowhere.</param>
-    /// <param name="cancellationToken">Gives up the start; what was begun is undone.</param>
-    /// <exception cref="ServerStartException">It does not start; the message says why and what to do.</exception>
+    /// <param name="cancellationToken">Cancels the start; what was begun is undone.</param>
+    /// <exception cref="ServerStartException">
+    /// The server does not start; the message gives the reason and what to do.
+    /// </exception>
     public static async Task<LightQServer> StartAsync(
         LightQServerOptions? options = null,
         ILoggerFactory? loggers = null,
@@ -172,26 +174,27 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <summary>
-    /// Raised when a reload has changed <see cref="Options"/>. A reload waits for the handlers, which must not ask for
-    /// another.
+    /// Raised when a reload has changed <see cref="Options"/>. A reload waits for the handlers, which must not start
+    /// another reload.
     /// </summary>
     public event EventHandler? OptionsChanged;
 
     /// <summary>
-    /// Completes when it has stopped, whoever asked for that: <see cref="StopAsync"/>, or somebody with the right admin
-    /// over gRPC.
+    /// Completes when the server has stopped, no matter what stopped it: <see cref="StopAsync"/>, or a client with the
+    /// Admin permission over gRPC.
     /// </summary>
     public Task Stopped => _hasStopped.Task;
 
     /// <summary>
-    /// Lets clients finish what is under way: opens nothing new, gives members of groups no more messages, tells the
-    /// clients to go, acknowledges what producers have sent, and takes settlements of what members hold. Stop it then.
+    /// Lets clients finish what is under way. The server opens nothing new, gives members of groups no more messages,
+    /// and tells the clients to leave. It acknowledges what producers have sent, and accepts settlements of the
+    /// messages that members hold. Stop it then.
     /// </summary>
     /// <param name="timeout">
-    /// How long at most; null means <see cref="LightQServerOptions.DrainTimeout"/>. A drain that is under way goes on
-    /// as it is.
+    /// The longest time that it takes; null means <see cref="LightQServerOptions.DrainTimeout"/>. A drain that is under
+    /// way is not changed.
     /// </param>
-    /// <param name="cancellationToken">Waits no longer; that is no error.</param>
+    /// <param name="cancellationToken">Ends the wait, without an error.</param>
     public async Task DrainAsync(TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
         Drain drain = ((IServerOperations)this).BeginDrain(timeout ?? _options.DrainTimeout);
@@ -200,14 +203,14 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <summary>
-    /// Reads the configuration that <see cref="ReloadAsync"/> compares with the one in force; null where the server is
-    /// given its options once and for all.
+    /// Reads the configuration that <see cref="ReloadAsync"/> compares with the one in force; null for a server whose
+    /// options never change.
     /// </summary>
     public Func<ServerConfiguration>? ConfigurationSource { get; set; }
 
     /// <summary>
-    /// Reads the configuration and the certificate files again. What <see cref="ServerSetting.IsLive"/> is in force
-    /// when this returns, the rest needs a restart; a configuration that is not allowed is refused as a whole.
+    /// Reads the configuration and the certificate files again. Settings with <see cref="ServerSetting.IsLive"/> are in
+    /// force when this returns; the others need a restart. A configuration that is not allowed is rejected as a whole.
     /// </summary>
     /// <exception cref="InvalidOperationException">There is no <see cref="ConfigurationSource"/>.</exception>
     public Task<ReloadReport> ReloadAsync() =>
@@ -333,12 +336,13 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _ = Task.Run(async () => await StopAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing));
 
     /// <summary>
-    /// Accepts no more, tells the clients, waits for their connections up to <paramref name="timeout"/> and then cuts
-    /// them, writes what is still in memory of durable topics to the disk, and gives the data directory back. Nothing
-    /// acknowledged is lost. Later calls wait for the first.
+    /// Stops the server. It accepts no more connections and notifies the clients. It waits for their connections up to
+    /// <paramref name="timeout"/> and then closes them. It writes the data of durable topics that is still in memory to
+    /// the disk, and releases the data directory. Nothing that was acknowledged is lost. Later calls wait for the
+    /// first.
     /// </summary>
     /// <param name="timeout">
-    /// How long connections get; null means <see cref="LightQServerOptions.StopTimeout"/>.
+    /// How long connections have to end by themselves; null means <see cref="LightQServerOptions.StopTimeout"/>.
     /// </param>
     public Task StopAsync(TimeSpan? timeout = null)
     {
@@ -347,12 +351,12 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <summary>
-    /// Reads the certificate files again; the next handshakes use them. Handshakes do so by themselves when the files
-    /// have changed.
+    /// Reads the certificate files again; the next handshakes use them. Handshakes also do so by themselves when the
+    /// files have changed.
     /// </summary>
     /// <returns>
-    /// Whether they can be used, which is also so without TLS; otherwise the log says why, and what was in force stays
-    /// so.
+    /// Whether the files can be used; also true without TLS. Otherwise the reason is logged, and the previous
+    /// certificate stays in force.
     /// </returns>
     public bool ReloadCertificate() => _tls?.Reload() is null;
 
@@ -365,7 +369,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Cuts every data-plane connection.</summary>
     internal void DropConnections() => _listener!.DropAll();
 
-    /// <summary>Stops the server if that has not been done.</summary>
+    /// <summary>Stops the server if it has not been stopped.</summary>
     public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
 
     private async Task RunAsync(ILoggerFactory loggers, CancellationToken cancellationToken)

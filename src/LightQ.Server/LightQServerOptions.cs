@@ -4,11 +4,12 @@ using LightQ.Protocol;
 
 namespace LightQ.Server;
 
-/// <summary>What a server can be told. Every value is checked when it is set.</summary>
+/// <summary>The settings of a server. Every value is checked when it is set.</summary>
 public sealed record LightQServerOptions
 {
     /// <summary>
-    /// A server inside another program: ports that are free, loopback, and a data directory that goes with the server.
+    /// Options for a server inside another program: free ports on loopback, and a data directory that is deleted with
+    /// the server.
     /// </summary>
     public static LightQServerOptions InProcess { get; } =
         new()
@@ -19,8 +20,8 @@ public sealed record LightQServerOptions
         };
 
     /// <summary>
-    /// Where messages and settings are kept; made when missing. Null: a temporary directory that is deleted when the
-    /// server stops.
+    /// Where messages and settings are stored; created when missing. Null: a temporary directory that is deleted when
+    /// the server stops.
     /// </summary>
     public string? DataDirectory
     {
@@ -33,8 +34,8 @@ public sealed record LightQServerOptions
     }
 
     /// <summary>
-    /// The address to listen on. Default 127.0.0.1; one that other machines reach needs <see cref="Tls"/> and
-    /// <see cref="RequireAuth"/>, or <see cref="Insecure"/>.
+    /// The address to listen on. Default 127.0.0.1. An address that other machines can reach needs <see cref="Tls"/>
+    /// and <see cref="RequireAuth"/>, or <see cref="Insecure"/>.
     /// </summary>
     public IPAddress Bind { get; init; } = IPAddress.Loopback;
 
@@ -60,13 +61,13 @@ public sealed record LightQServerOptions
     } = ProtocolLimits.DefaultWebPort;
 
     /// <summary>
-    /// Whether clients must log in. Default false: on loopback, anonymous clients may do everything until there is a
-    /// user besides admin.
+    /// Whether clients must log in. Default false: on loopback, anonymous clients may do everything until a user
+    /// besides admin exists.
     /// </summary>
     public bool RequireAuth { get; init; }
 
     /// <summary>
-    /// Passwords that may wait to be hashed, 1 to 1,000,000. Default 4,096: with more, a login is refused with
+    /// Most passwords that may wait to be hashed, 1 to 1,000,000. Default 4,096: beyond that, a login is rejected with
     /// <see cref="ErrorCode.ResourceExhausted"/>.
     /// </summary>
     public int MaxWaitingLogins
@@ -79,8 +80,8 @@ public sealed record LightQServerOptions
     } = 4096;
 
     /// <summary>
-    /// Tokens that <c>Login</c> has given to one user and that have not ended, each for 15 minutes. Default 1,000: with
-    /// more, a login is refused with <see cref="ErrorCode.ResourceExhausted"/>.
+    /// Most unexpired tokens that <c>Login</c> gives to one user, each for 15 minutes. Default 1,000: beyond that, a
+    /// login is rejected with <see cref="ErrorCode.ResourceExhausted"/>.
     /// </summary>
     public int MaxLoginsPerUser
     {
@@ -93,14 +94,14 @@ public sealed record LightQServerOptions
     } = 1000;
 
     /// <summary>
-    /// Allows to listen beyond loopback without TLS, or without a login: passwords and messages can then be read on the
-    /// way, or anybody may do everything. Default false.
+    /// Allows the server to listen beyond loopback without TLS or without a login. Then the network can read passwords
+    /// and messages, or every client may do everything. Default false.
     /// </summary>
     public bool Insecure { get; init; }
 
     /// <summary>
-    /// How long a stop waits for connections to end by themselves, 0 to 10 minutes. Default 5 s. What has to reach the
-    /// disk is not cut short by it.
+    /// How long a stop waits for connections to end by themselves, 0 to 10 minutes. Default 5 s. It does not cut short
+    /// the writing of data to the disk.
     /// </summary>
     public TimeSpan StopTimeout
     {
@@ -117,7 +118,7 @@ public sealed record LightQServerOptions
 
     /// <summary>
     /// How long a server process that gets SIGTERM or Ctrl-C lets clients finish before it stops, 0 to 10 minutes.
-    /// Default 0: it stops at once. A second signal waits no longer.
+    /// Default 0: it stops at once. A second signal ends the wait.
     /// </summary>
     public TimeSpan DrainTimeout
     {

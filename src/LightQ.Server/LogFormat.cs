@@ -6,9 +6,9 @@ public enum LogFormat
     /// <summary>A line for people.</summary>
     Text,
 
-    /// <summary>A JSON object a line, with the event's number and the values of the message by name.</summary>
+    /// <summary>One JSON object per line, with the event's number and the values of the message by name.</summary>
     Json,
 
-    /// <summary>A line with the syslog priority in front, as the journal of systemd reads it.</summary>
+    /// <summary>A line with the syslog priority in front, as the systemd journal reads it.</summary>
     Systemd,
 }

@@ -3,16 +3,17 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server;
 
 /// <summary>
-/// What a server process logs to standard error, and how. A server inside another program logs where that program says.
+/// What a server process logs to standard error, and how. A server inside another program logs to the logger factory of
+/// that program.
 /// </summary>
 public sealed record LogOptions
 {
-    /// <summary>What is logged, and what is worse. Default <see cref="LogLevel.Warning"/>.</summary>
+    /// <summary>The lowest level that is logged. Default <see cref="LogLevel.Warning"/>.</summary>
     public LogLevel Level { get; init; } = LogLevel.Warning;
 
     /// <summary>
-    /// Other levels for parts of the log: <c>CATEGORY=LEVEL,CATEGORY=LEVEL</c>. A category stands for those under it,
-    /// the longest that fits counts. Default: none.
+    /// Other levels for parts of the log: <c>CATEGORY=LEVEL,CATEGORY=LEVEL</c>. A category includes those under it; the
+    /// longest one that matches applies. Default: none.
     /// </summary>
     public string Levels
     {
@@ -27,7 +28,7 @@ public sealed record LogOptions
     /// <summary>How lines are written. Default <see cref="LogFormat.Text"/>.</summary>
     public LogFormat Format { get; init; }
 
-    /// <summary>The level of each category that has one of its own, the longest names first.</summary>
+    /// <summary>The level of each category that has its own, the longest names first.</summary>
     public IReadOnlyList<(string Category, LogLevel Level)> ByCategory() =>
         [.. Parse(Levels).OrderByDescending(l => l.Category.Length)];
 

@@ -1,12 +1,16 @@
 namespace LightQ.Server;
 
 /// <summary>Where a broker sends its metrics, and spans of calls to the control plane. Default: nowhere.</summary>
-/// <remarks>The SDK of OpenTelemetry that does so also goes by the <c>OTEL_</c> variables of the process, for what is
-/// not said here.</remarks>
+/// <remarks>
+/// The OpenTelemetry SDK that sends them also reads the <c>OTEL_</c> variables of the process, for everything that is
+/// not set here.
+/// </remarks>
 public sealed record OtlpOptions
 {
-    /// <summary>Where the collector is, such as <c>http://collector:4317</c>: http or https, with neither a user nor a
-    /// fragment. Null, the default, exports nothing.</summary>
+    /// <summary>
+    /// The collector's address, such as <c>http://collector:4317</c>: http or https, with neither a user nor a
+    /// fragment. Null, the default, exports nothing.
+    /// </summary>
     public Uri? Endpoint
     {
         get;
@@ -17,7 +21,7 @@ public sealed record OtlpOptions
                     : throw new ArgumentOutOfRangeException(nameof(Endpoint), EndpointForm);
     }
 
-    /// <summary>How it is spoken to. Default <see cref="OtlpProtocol.Grpc"/>.</summary>
+    /// <summary>The protocol of the collector. Default <see cref="OtlpProtocol.Grpc"/>.</summary>
     public OtlpProtocol Protocol
     {
         get;
@@ -27,8 +31,10 @@ public sealed record OtlpOptions
                 : throw new ArgumentOutOfRangeException(nameof(Protocol), value, "grpc or http/protobuf");
     }
 
-    /// <summary>What goes along with each request, such as <c>api-key=SECRET</c>: names and values with commas between,
-    /// percent-encoded where they hold one. A secret: it is shown nowhere. Default none.</summary>
+    /// <summary>
+    /// Headers of each request, such as <c>api-key=SECRET</c>: names and values separated by commas, percent-encoded
+    /// where they contain a comma. This is a secret and is never shown. Default none.
+    /// </summary>
     public string Headers
     {
         get;
@@ -41,7 +47,7 @@ public sealed record OtlpOptions
     /// <summary>What an endpoint looks like.</summary>
     internal const string EndpointForm = "http://HOST:PORT or https://HOST:PORT, without a user";
 
-    /// <summary>All but the headers, which are a secret.</summary>
+    /// <summary>All options except the headers, which are a secret.</summary>
     public override string ToString() =>
         $"{nameof(OtlpOptions)} {{ {nameof(Endpoint)} = {Endpoint}, {nameof(Protocol)} = {Protocol} }}";
 

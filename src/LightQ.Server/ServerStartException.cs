@@ -3,10 +3,10 @@ namespace LightQ.Server;
 /// <summary>The server did not start. The message is one line for people: what is wrong and what to do.</summary>
 public sealed class ServerStartException : Exception
 {
-    /// <summary>Makes the exception.</summary>
+    /// <summary>Creates the exception.</summary>
     /// <param name="failure">What kind of failure it is.</param>
     /// <param name="message">What is wrong and what to do.</param>
-    /// <param name="innerException">What it comes from.</param>
+    /// <param name="innerException">The exception that caused it.</param>
     /// <param name="files">The files that the message names by their paths.</param>
     public ServerStartException(
         ServerStartFailure failure,
@@ -24,7 +24,7 @@ public sealed class ServerStartException : Exception
     }
 
     /// <summary>
-    /// The message for a client that has asked for a reload: files without the directories that they are in.
+    /// The message for a client that has asked for a reload: it names files without their directories.
     /// </summary>
     public string ClientMessage { get; }
 

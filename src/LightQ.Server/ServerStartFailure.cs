@@ -12,12 +12,14 @@ public enum ServerStartFailure
     /// <summary>The address is not one of this machine's.</summary>
     Address,
 
-    /// <summary>This user may not do that: listen on the port, or write the data directory.</summary>
+    /// <summary>
+    /// The user of the process has no permission to listen on the port, or to write the data directory.
+    /// </summary>
     AccessDenied,
 
-    /// <summary>The data directory cannot be used: another broker holds it, or the disk refuses.</summary>
+    /// <summary>The data directory cannot be used: another broker uses it, or it cannot be read or written.</summary>
     DataDirectory,
 
-    /// <summary>What the data directory holds is damaged.</summary>
+    /// <summary>The data in the data directory is damaged.</summary>
     DamagedData,
 }

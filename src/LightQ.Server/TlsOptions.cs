@@ -2,14 +2,13 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Server;
 
-/// <summary>TLS on all three ports. Without a certificate they speak in the clear.</summary>
+/// <summary>TLS on all three ports. Without a certificate the ports do not encrypt.</summary>
 public sealed record TlsOptions
 {
     private ClientCertificates? _clientCertificates;
 
     /// <summary>
-    /// The certificate: PEM, with those between it and its authority behind it, or PFX. Read again when the file
-    /// changes.
+    /// The certificate: PEM, followed by its intermediate certificates, or PFX. Read again when the file changes.
     /// </summary>
     public string? CertificateFile
     {
@@ -34,7 +33,7 @@ public sealed record TlsOptions
     }
 
     /// <summary>
-    /// Whether clients show certificates. Default: required if <see cref="ClientCaFile"/> is given, otherwise none.
+    /// Whether clients present certificates. Default: required if <see cref="ClientCaFile"/> is given, otherwise none.
     /// </summary>
     public ClientCertificates ClientCertificates
     {
@@ -43,7 +42,7 @@ public sealed record TlsOptions
     }
 
     /// <summary>
-    /// The authorities that clients' certificates must come from, in PEM; the machine's own list is never asked.
+    /// The authorities that clients' certificates must come from, in PEM; the machine's own list is never used.
     /// </summary>
     public string? ClientCaFile
     {
@@ -52,7 +51,7 @@ public sealed record TlsOptions
     }
 
     /// <summary>
-    /// Makes a certificate for this machine in the data directory, for a first try. Clients have to be given the file.
+    /// Creates a certificate for this machine in the data directory, for a first try. Clients need a copy of the file.
     /// </summary>
     public bool SelfSigned { get; init; }
 

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Testing;
 
 /// <summary>
-/// A real broker inside a test: free loopback ports, a temporary data directory that goes with it, and a clock that the
-/// test moves. Thread-safe.
+/// A real broker inside a test: free loopback ports, a temporary data directory that is deleted with it, and a clock
+/// that the test moves. Thread-safe.
 /// </summary>
 /// <remarks>
 /// Many may run side by side in one process, one per test or per test class. Starting one takes some tens of
@@ -37,24 +37,24 @@ public sealed class LightQTestBroker : IAsyncDisposable
     /// redeliveries, delayed delivery, time to live, retention by age.
     /// </summary>
     /// <remarks>
-    /// Connections keep the machine's time, so none is cut when the clock jumps. A processor gets no time to renew a
-    /// lock that a jump runs past.
+    /// Connections keep the machine's time, so none is cut when the clock jumps. If the clock jumps past the end of a
+    /// lock, a processor gets no time to renew it.
     /// </remarks>
     public TestTime Time => (TestTime)_options.TimeProvider;
 
     /// <summary>The broker; another one after <see cref="RestartAsync"/>.</summary>
     public LightQServer Server => _server;
 
-    /// <summary>What a client connects with; the same after a restart.</summary>
+    /// <summary>The connection string for clients; the same after a restart.</summary>
     public string ConnectionString => _server.ConnectionString;
 
     /// <summary>Starts a broker.</summary>
     /// <param name="configure">
-    /// Changes its options, for example its data directory or whether it wants a login. Null: none.
+    /// Changes the broker's options, for example its data directory or whether it requires a login. Null: no change.
     /// </param>
-    /// <param name="loggers">Where it logs; null means nowhere.</param>
-    /// <param name="cancellationToken">Gives up the start.</param>
-    /// <exception cref="ServerStartException">It does not start; the message says why.</exception>
+    /// <param name="loggers">Where the broker logs; null means nowhere.</param>
+    /// <param name="cancellationToken">Cancels the start.</param>
+    /// <exception cref="ServerStartException">The broker does not start; the message gives the reason.</exception>
     /// <exception cref="ArgumentException">The options bring a clock of their own.</exception>
     public static async Task<LightQTestBroker> StartAsync(
         Func<LightQServerOptions, LightQServerOptions>? configure = null,
@@ -85,8 +85,8 @@ public sealed class LightQTestBroker : IAsyncDisposable
         }
     }
 
-    /// <summary>Makes a client of this broker, on its clock. Dispose it.</summary>
-    /// <param name="configure">Changes the client's options. Null: none.</param>
+    /// <summary>Creates a client of this broker that uses its clock. The caller disposes the client.</summary>
+    /// <param name="configure">Changes the client's options. Null: no change.</param>
     public LightQClient CreateClient(Func<LightQClientOptions, LightQClientOptions>? configure = null)
     {
         LightQClientOptions standard = LightQClientOptions.Parse(ConnectionString) with
@@ -98,10 +98,10 @@ public sealed class LightQTestBroker : IAsyncDisposable
     }
 
     /// <summary>
-    /// Stops the broker and starts another on the same ports and data. Durable topics are as they were; clients
+    /// Stops the broker and starts another on the same ports and data. Durable topics keep their messages; clients
     /// reconnect by themselves.
     /// </summary>
-    /// <param name="between">Done while no broker runs. Null: nothing.</param>
+    /// <param name="between">Called while no broker runs. Null: nothing.</param>
     public async Task RestartAsync(Action? between = null)
     {
         LightQServerOptions again = _options with
@@ -116,8 +116,8 @@ public sealed class LightQTestBroker : IAsyncDisposable
     }
 
     /// <summary>
-    /// Cuts every connection of the data plane, as a network that fails. Clients reconnect by themselves; what members
-    /// of groups held comes again.
+    /// Cuts every connection of the data plane, like a failing network. Clients reconnect by themselves; messages that
+    /// members of groups held are redelivered.
     /// </summary>
     public void DropConnections() => _server.DropConnections();
 

@@ -1,16 +1,15 @@
 namespace LightQ.Testing;
 
 /// <summary>
-/// A clock that runs as the machine's does, and can be moved forward: a test of what happens after ten minutes need not
-/// take them. Thread-safe.
+/// A clock that runs like the machine's and can be moved forward, so that a test of what happens after ten minutes does
+/// not take ten minutes. Thread-safe.
 /// </summary>
 /// <remarks>
-/// It runs on and jumps: it never stands still, so whatever waits for a short time goes on by itself.
-/// (FakeTimeProvider of Microsoft.Extensions.TimeProvider.Testing stands until it is moved, and heartbeats would stand
-/// with it.)
-/// <see cref="Advance"/> is to the program as the sleep of a machine: the clock jumps,
-/// and the timers it jumped over fire, once each and in their order, on the thread that calls it. When it returns they
-/// have fired; what they set off on other threads may be under way, so wait for that by its effect.
+/// The clock never stands still, so code that waits for a short time goes on by itself. (FakeTimeProvider of
+/// Microsoft.Extensions.TimeProvider.Testing stands still until it is moved, and heartbeats would stop with it.) To the
+/// program, <see cref="Advance"/> looks like a machine that slept: the clock jumps. Each timer that it passed fires
+/// once, in order, on the thread that calls it. All of them have fired when it returns. Work that they started on other
+/// threads may still be under way, so wait for its effect.
 /// </remarks>
 public sealed class TestTime : TimeProvider
 {
@@ -18,7 +17,7 @@ public sealed class TestTime : TimeProvider
     private readonly HashSet<TestTimer> _armed = [];
     private long _aheadTicks;
 
-    /// <summary>How far it is ahead of the machine's clock.</summary>
+    /// <summary>How far the clock is ahead of the machine's clock.</summary>
     public TimeSpan Ahead => new(Interlocked.Read(ref _aheadTicks));
 
     /// <inheritdoc/>
@@ -40,7 +39,7 @@ public sealed class TestTime : TimeProvider
     }
 
     /// <summary>Moves the clock forward, for everything that uses it at once.</summary>
-    /// <param name="by">By how much; zero or above. There is no way back.</param>
+    /// <param name="by">By how much; zero or above. The clock cannot be moved back.</param>
     /// <exception cref="AggregateException">Callbacks of timers threw; all that were due have fired.</exception>
     public void Advance(TimeSpan by)
     {
@@ -96,7 +95,7 @@ public sealed class TestTime : TimeProvider
             );
         }
 
-        /// <summary>When it fires next, as a timestamp; of an armed timer.</summary>
+        /// <summary>When an armed timer fires next, as a timestamp.</summary>
         public long Due { get; private set; }
 
         public bool Change(TimeSpan dueTime, TimeSpan period)
@@ -131,7 +130,9 @@ public sealed class TestTime : TimeProvider
             }
         }
 
-        /// <summary>As it is about to fire: for its next time, if it has one. Under the clock's lock.</summary>
+        /// <summary>
+        /// Sets the next time, if there is one, when the timer is about to fire. Called under the clock's lock.
+        /// </summary>
         public void Rearm()
         {
             if (_period > TimeSpan.Zero)
@@ -140,7 +141,7 @@ public sealed class TestTime : TimeProvider
                 _time._armed.Remove(this);
         }
 
-        /// <summary>Has the machine's clock wake it. Under the clock's lock.</summary>
+        /// <summary>Makes the machine's clock wake the timer. Called under the clock's lock.</summary>
         public bool Wait()
         {
             TimeSpan left = TimeSpan.FromTicks(Math.Max(0, Due - _time.GetTimestamp()));

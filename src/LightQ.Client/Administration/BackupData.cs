@@ -1,5 +1,5 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>The next bytes of the file that was begun.</summary>
-/// <param name="Bytes">The bytes, 64 KiB or so; they may be kept.</param>
+/// <summary>The next bytes of the file that began last.</summary>
+/// <param name="Bytes">The bytes, about 64 KiB; the caller may keep them.</param>
 public sealed record BackupData(ReadOnlyMemory<byte> Bytes) : BackupPart;

@@ -5,7 +5,7 @@ namespace LightQ.Client.Administration;
 /// <summary>A backup's parts, from the control plane's messages.</summary>
 internal static class BackupMapping
 {
-    /// <exception cref="LightQException">It is none.</exception>
+    /// <exception cref="LightQException">The message is not part of a backup.</exception>
     public static BackupPart ToPart(CreateBackupResponse response) =>
         response.PartCase switch
         {

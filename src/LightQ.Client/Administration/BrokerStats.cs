@@ -6,13 +6,13 @@ public sealed record BrokerStats
     /// <summary>The broker's version.</summary>
     public required string Version { get; init; }
 
-    /// <summary>Identifies its data directory: 32 hexadecimal digits.</summary>
+    /// <summary>Identifies the broker's data directory: 32 hexadecimal digits.</summary>
     public required string BrokerId { get; init; }
 
-    /// <summary>When it started.</summary>
+    /// <summary>When the broker started.</summary>
     public required DateTimeOffset StartTime { get; init; }
 
-    /// <summary>Topics.</summary>
+    /// <summary>Number of topics.</summary>
     public int TopicsCount { get; init; }
 
     /// <summary>Open data-plane connections.</summary>
@@ -43,7 +43,7 @@ public sealed record BrokerStats
     public int DataPort { get; init; }
 
     /// <summary>
-    /// Whether nobody but admin may log in, because a repair of the catalog is not confirmed; see
+    /// Whether only admin may log in, because a repair of the catalog is not confirmed; see
     /// <see cref="OperationsClient.ConfirmCatalogAsync"/>.
     /// </summary>
     public bool IsCatalogUnconfirmed { get; init; }

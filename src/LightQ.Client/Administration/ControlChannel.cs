@@ -8,8 +8,8 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// What the generated clients call the control plane through: it logs in when the options have credentials, and every
-/// failure is a <see cref="LightQException"/>.
+/// The channel through which the generated clients call the control plane. It logs in when the options have
+/// credentials, and turns every failure into a <see cref="LightQException"/>.
 /// </summary>
 /// <remarks>
 /// Thread-safe. Connects at the first call. A token that the broker no longer accepts is renewed once per call.
@@ -41,7 +41,7 @@ internal sealed class ControlChannel : IDisposable
     /// <summary>For calls without a secret in request and response.</summary>
     public CallInvoker Calls { get; }
 
-    /// <summary>For calls whose request or response holds a password or a token of somebody.</summary>
+    /// <summary>For calls whose request or response holds a password or a token of a user.</summary>
     public CallInvoker SecretCalls => _guarded.Value;
 
     public void Dispose()

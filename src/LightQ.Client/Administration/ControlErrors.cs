@@ -6,7 +6,7 @@ using LightQ.Client.Encryption;
 
 namespace LightQ.Client.Administration;
 
-/// <summary>The one place that turns failed calls of the control plane into what the SDK throws.</summary>
+/// <summary>The one place that turns failed calls of the control plane into exceptions of the SDK.</summary>
 internal sealed class ControlErrors(LightQClientOptions options)
 {
     private const string UsualMistakes = "is it the right port, and is TLS on at both ends or at neither (tls=true)?";
@@ -23,13 +23,13 @@ internal sealed class ControlErrors(LightQClientOptions options)
 
     private readonly string _authority = $"{options.Host}:{options.ControlPort}";
 
-    /// <summary>Whether a response has begun: whoever sends one speaks HTTP/2.</summary>
+    /// <summary>Whether a response has begun: a peer that sends one speaks HTTP/2.</summary>
     public static bool HasAnswered(Task<Metadata> headers) => headers.IsCompletedSuccessfully;
 
-    /// <summary>What to throw for a failed call.</summary>
-    /// <param name="e">How it ended.</param>
+    /// <summary>The exception to throw for a failed call.</summary>
+    /// <param name="e">How the call ended.</param>
     /// <param name="hasAnswered">Whether a response had begun.</param>
-    /// <param name="cancellationToken">The caller's: a call that it has ended is not a failure.</param>
+    /// <param name="cancellationToken">The caller's token: a call that it has ended is not a failure.</param>
     public Exception Translate(RpcException e, bool hasAnswered, CancellationToken cancellationToken)
     {
         if (cancellationToken.IsCancellationRequested)
@@ -90,7 +90,7 @@ internal sealed class ControlErrors(LightQClientOptions options)
     private string NotHttp2() =>
         $"What answers at {_authority} does not speak HTTP/2 as gRPC needs it; {UsualMistakes}";
 
-    /// <remarks>What closes a connection at once may be seen to go before what it said is read.</remarks>
+    /// <remarks>A peer that closes a connection at once may be seen to go before its answer is read.</remarks>
     private string Lost(Exception thrown, bool hasAnswered) =>
         hasAnswered
             ? $"The connection to {_authority} was lost: {thrown.Message}"

@@ -3,7 +3,7 @@ using Grpc.Core.Interceptors;
 
 namespace LightQ.Client.Administration;
 
-/// <summary>Gives each call the client's token, and turns its failure into what the SDK throws.</summary>
+/// <summary>Gives each call the client's token, and turns its failure into an exception of the SDK.</summary>
 internal sealed class ControlInterceptor(ControlLogin login, ControlErrors errors) : Interceptor
 {
     private static readonly Task<Metadata> NoHeaders = Task.FromResult(new Metadata());

@@ -4,7 +4,8 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// The token that calls carry: that of the options, or one that is had by their user and password. Thread-safe.
+/// The token that calls carry: that of the options, or one that a login with their user and password returns.
+/// Thread-safe.
 /// </summary>
 /// <param name="options">The client's options.</param>
 /// <param name="auth">Where to log in.</param>
@@ -22,7 +23,7 @@ internal sealed class ControlLogin(LightQClientOptions options, Auth.AuthClient 
     /// The token for the next call, a new one unless another caller has already replaced <paramref name="refused"/>;
     /// null without credentials.
     /// </summary>
-    /// <exception cref="LightQException">The broker refuses the login, or cannot be reached.</exception>
+    /// <exception cref="LightQException">The broker rejects the login, or cannot be reached.</exception>
     public async Task<string?> GetTokenAsync(string? refused, CancellationToken cancellationToken)
     {
         if (options.Token is { } lasting)

@@ -7,7 +7,7 @@ namespace LightQ.Client.Administration;
 /// <param name="LastOffset">The last offset.</param>
 /// <param name="File">The segment file, in the directory of the topic's partition.</param>
 /// <param name="Bytes">
-/// How many of its bytes are not what was written; 0 when they were read wrong once and right later.
+/// How many bytes of the file differ from what was written; 0 when they were read wrong once and right later.
 /// </param>
 /// <param name="Detail">What is wrong, for people.</param>
 /// <param name="Partition">The partition.</param>

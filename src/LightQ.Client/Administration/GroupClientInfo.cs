@@ -1,14 +1,20 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>A client that is a member of a consumer group, by one subscription or several.</summary>
-/// <param name="ConnectionId">Its connection, as <see cref="StatsClient.ListConnectionsAsync"/> has it.</param>
-/// <param name="ClientName">What the client calls itself; empty for who has not the right to manage the topic.</param>
-/// <param name="RemoteAddress">
-/// Address and port of the peer; empty for who has not the right to manage the topic.
+/// <summary>A client that is a member of a consumer group, with one or several subscriptions.</summary>
+/// <param name="ConnectionId">
+/// The client's connection, as <see cref="StatsClient.ListConnectionsAsync"/> lists it.
 /// </param>
-/// <param name="MembersCount">Its subscriptions.</param>
-/// <param name="Partitions">The partitions that are its; of a topic with one partition that is every client's.</param>
-/// <param name="InFlight">Messages it holds.</param>
+/// <param name="ClientName">
+/// The client's name for itself; empty for a caller without permission to manage the topic.
+/// </param>
+/// <param name="RemoteAddress">
+/// Address and port of the peer; empty for a caller without permission to manage the topic.
+/// </param>
+/// <param name="MembersCount">How many subscriptions the client has in the group.</param>
+/// <param name="Partitions">
+/// The partitions that belong to the client. All clients share the partition of a topic that has only one.
+/// </param>
+/// <param name="InFlight">Messages that the client holds.</param>
 public sealed record GroupClientInfo(
     long ConnectionId,
     string ClientName,

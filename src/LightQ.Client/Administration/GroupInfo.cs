@@ -1,15 +1,16 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>A consumer group as it stands.</summary>
+/// <summary>The current state of a consumer group.</summary>
 /// <param name="Topic">The topic's name.</param>
 /// <param name="Group">The group's name.</param>
-/// <param name="SettleMode">Who says that a message is done.</param>
+/// <param name="SettleMode">Whether the broker or the client settles messages.</param>
 /// <param name="IsPaused">Whether deliveries are stopped.</param>
 /// <param name="MembersCount">
-/// Members, counted by subscriptions: a consumer has one on every partition it reads.
+/// Members, counted by subscriptions: a consumer has one on every partition that it reads.
 /// </param>
 /// <param name="Lag">
-/// Messages that are held and not settled, those that members hold included; the same with members and without.
+/// Messages of the topic that the group has not settled, those that members hold included. The figure does not depend
+/// on whether the group has members.
 /// </param>
 public sealed record GroupInfo(
     string Topic,
@@ -23,27 +24,27 @@ public sealed record GroupInfo(
     /// <summary>The partitions, in order; empty in a list of groups.</summary>
     public IReadOnlyList<GroupPartitionInfo> Partitions { get; init; } = [];
 
-    /// <summary>Clients that are members, each counted once, however many partitions it reads.</summary>
+    /// <summary>Clients that are members, each counted once, no matter how many partitions it reads.</summary>
     public int ClientsCount { get; init; }
 
     /// <summary>The clients, by connection; empty in a list of groups.</summary>
     public IReadOnlyList<GroupClientInfo> Clients { get; init; } = [];
 
     /// <summary>
-    /// How long ago the oldest message was appended that is not settled; zero when all are, null when that could not be
-    /// read within a second.
+    /// The age of the oldest message that is not settled, counted from when it was appended. Zero when all are settled,
+    /// null when the age could not be read within a second.
     /// </summary>
     public TimeSpan? OldestUnsettledAge { get; init; }
 
     /// <summary>Messages that members hold.</summary>
     public long InFlight { get; init; }
 
-    /// <summary>Messages that members were given since the broker started, each time counted.</summary>
+    /// <summary>Deliveries to members since the broker started: a message counts each time.</summary>
     public long Delivered { get; init; }
 
-    /// <summary>Those of them that a member had been given before.</summary>
+    /// <summary>Those deliveries whose message a member had received before.</summary>
     public long Redelivered { get; init; }
 
-    /// <summary>Messages that were given up since the broker started, and are in the dead-letter topic.</summary>
+    /// <summary>Messages that were dead-lettered since the broker started and are in the dead-letter topic.</summary>
     public long DeadLettered { get; init; }
 }

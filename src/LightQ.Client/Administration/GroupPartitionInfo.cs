@@ -9,25 +9,25 @@ public sealed record GroupPartitionInfo
     /// <summary>The lowest offset that is not settled; -1 before the first delivery.</summary>
     public long CommittedOffset { get; init; }
 
-    /// <summary>The first offset that no member was given.</summary>
+    /// <summary>The first offset that was not yet delivered to any member.</summary>
     public long NextOffset { get; init; }
 
-    /// <summary>One behind the last offset that consumers may see.</summary>
+    /// <summary>The offset after the last that consumers may see.</summary>
     public long EndOffset { get; init; }
 
     /// <summary>Messages that members hold.</summary>
     public long InFlight { get; init; }
 
-    /// <summary>Ranges of messages that come again at once.</summary>
+    /// <summary>Ranges of messages that are ready to be redelivered.</summary>
     public int RedeliveriesReady { get; init; }
 
-    /// <summary>Ranges of messages that come again later.</summary>
+    /// <summary>Ranges of messages that are redelivered later.</summary>
     public int RedeliveriesDelayed { get; init; }
 
-    /// <summary>When the first of those comes; null when there is none.</summary>
+    /// <summary>When the first of the delayed ranges is redelivered; null when there is none.</summary>
     public DateTimeOffset? NextRedelivery { get; init; }
 
-    /// <summary>When the first lock runs out; null when members hold nothing.</summary>
+    /// <summary>When the first lock expires; null when members hold nothing.</summary>
     public DateTimeOffset? FirstLockEnd { get; init; }
 
     /// <summary>Ranges of messages on their way to the dead-letter topic.</summary>

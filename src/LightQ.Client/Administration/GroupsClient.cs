@@ -6,10 +6,10 @@ using WireGroup = LightQ.Protocol.Control.Group;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// Looks into consumer groups, and moves, pauses and deletes them. Reached by <see cref="LightQClient.Groups"/>.
+/// Describes, resets, pauses and deletes consumer groups. Reached by <see cref="LightQClient.Groups"/>.
 /// </summary>
 /// <remarks>
-/// Thread-safe. Uses the control plane (gRPC). A group exists from its first member's subscription on. Every method
+/// Thread-safe. Uses the control plane (gRPC). A group exists from the first subscription of a member on. Every method
 /// fails with a <see cref="LightQException"/>: <see cref="ErrorCode.UnknownTopic"/>,
 /// <see cref="ErrorCode.UnknownGroup"/>, or the broker cannot be reached.
 /// </remarks>
@@ -55,15 +55,15 @@ public sealed class GroupsClient
             ).Group
         );
 
-    /// <summary>Starts a group again elsewhere. What its members hold is theirs no more.</summary>
+    /// <summary>Moves a group to another position. Its members can no longer settle the messages they hold.</summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
     /// <param name="to">Earliest, latest, an offset or a time.</param>
     /// <param name="partition">Only this partition; null for all.</param>
     /// <param name="cancellationToken">Ends the wait; the group may be reset nevertheless.</param>
-    /// <returns>Where it now stands, by partition.</returns>
+    /// <returns>The group's new position, by partition.</returns>
     /// <exception cref="ArgumentException">
-    /// <paramref name="to"/> is committed, where the group stands anyway, or left at its default.
+    /// <paramref name="to"/> is committed, which is where the group is already, or is the default value.
     /// </exception>
     public async Task<IReadOnlyList<long>> ResetAsync(
         string topic,
@@ -101,7 +101,7 @@ public sealed class GroupsClient
         ).Offsets;
     }
 
-    /// <summary>Stops a group's deliveries. Its members stay, and can settle what they hold.</summary>
+    /// <summary>Stops a group's deliveries. Its members stay, and can settle the messages they hold.</summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -125,7 +125,7 @@ public sealed class GroupsClient
             )
             .ResponseAsync;
 
-    /// <summary>Forgets a group and its position.</summary>
+    /// <summary>Deletes a group and its position.</summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -139,11 +139,14 @@ public sealed class GroupsClient
             .ResponseAsync;
 
     /// <summary>
-    /// Makes what a group gave up available to it again, as far as the topic still holds it; each dead letter once.
+    /// Makes a group's dead-lettered messages available to it again, if the topic still holds them. Each dead letter is
+    /// redriven once.
     /// </summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
-    /// <param name="cancellationToken">Ends the wait, and the redrive; another one goes on where it stopped.</param>
+    /// <param name="cancellationToken">
+    /// Ends the wait, and the redrive; the next redrive goes on where this one stopped.
+    /// </param>
     public async Task<RedriveResult> RedriveAsync(
         string topic,
         string group,
@@ -159,11 +162,11 @@ public sealed class GroupsClient
         return new RedriveResult((long)response.Redriven, (long)response.Skipped);
     }
 
-    /// <summary>Says why a group, or one of its members, gets nothing at the moment.</summary>
+    /// <summary>Says why a group, or one of its members, gets no messages at the moment.</summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>The reasons, by partition; empty when nothing keeps the group from getting what there is.</returns>
+    /// <returns>The reasons, by partition; empty when nothing holds up the group.</returns>
     public async Task<IReadOnlyList<GroupReason>> ExplainAsync(
         string topic,
         string group,

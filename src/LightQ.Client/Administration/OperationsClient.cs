@@ -6,7 +6,7 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// What is done to a broker as a whole, over the control plane. Every call needs the right admin. Thread-safe.
+/// Operates a broker as a whole, over the control plane. Every call needs the Admin permission. Thread-safe.
 /// </summary>
 public sealed class OperationsClient
 {
@@ -20,10 +20,11 @@ public sealed class OperationsClient
     }
 
     /// <summary>
-    /// Stops the broker as SIGTERM does. Returns when it has begun to; a drain that is under way is cut short.
+    /// Stops the broker as SIGTERM does. Returns when the broker has begun to stop. A drain that is under way is cut
+    /// short.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
         using AsyncServerStreamingCall<Protocol.Control.StopProgress> call = _calls.Stop(
@@ -39,16 +40,15 @@ public sealed class OperationsClient
     }
 
     /// <summary>
-    /// Lets clients finish what is under way and then stops the broker: nothing new is opened, clients are told to go,
-    /// what producers have sent is acknowledged, and members of groups may settle what they hold.
+    /// Lets clients finish what is under way, and then stops the broker. While it drains, the broker opens nothing new
+    /// and tells clients to leave. It acknowledges what producers have sent, and members of groups may settle the
+    /// messages they hold.
     /// </summary>
     /// <param name="timeout">How long clients have, 0 to 10 minutes; null means 30 s.</param>
-    /// <param name="cancellationToken">Ends the enumeration; the broker drains and stops all the same.</param>
-    /// <returns>
-    /// What is under way: at once, whenever that has changed, and last when the broker begins to stop.
-    /// </returns>
+    /// <param name="cancellationToken">Ends the enumeration; the broker drains and stops nevertheless.</param>
+    /// <returns>What is under way: at once, whenever it has changed, and last when the broker begins to stop.</returns>
     /// <exception cref="LightQException">
-    /// The right is missing, the time is not allowed, or the broker cannot be reached.
+    /// The permission is missing, the time is not allowed, or the broker cannot be reached.
     /// </exception>
     public async IAsyncEnumerable<StopProgress> DrainAndStopAsync(
         TimeSpan? timeout = null,
@@ -76,12 +76,12 @@ public sealed class OperationsClient
     }
 
     /// <summary>
-    /// Says that users, rights, tokens and topics were looked through after a repair that has lost changes of the
-    /// catalog: until then nobody but admin may log in. Everybody may again when this returns.
+    /// Confirms that an administrator has checked users, permissions, tokens and topics after a repair that lost
+    /// changes of the catalog. Until then only admin may log in. When this returns, everyone may log in again.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>Whether there was anything to confirm.</returns>
-    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
     public async Task<bool> ConfirmCatalogAsync(CancellationToken cancellationToken = default) =>
         (
             await _calls
@@ -90,13 +90,13 @@ public sealed class OperationsClient
         ).Confirmed;
 
     /// <summary>
-    /// Has the broker read its configuration file and certificates again. What can be is in force when this returns;
-    /// the rest needs a restart.
+    /// Makes the broker read its configuration file and certificates again. When this returns, the settings that a
+    /// reload can change are in force; the others need a restart.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// The right is missing, the broker has no configuration file to read (<see cref="ErrorCode.NotSupported"/>), or it
-    /// cannot be reached.
+    /// The permission is missing, the broker has no configuration file to read (<see cref="ErrorCode.NotSupported"/>),
+    /// or it cannot be reached.
     /// </exception>
     public async Task<ReloadResult> ReloadAsync(CancellationToken cancellationToken = default)
     {
@@ -112,25 +112,25 @@ public sealed class OperationsClient
     }
 
     /// <summary>
-    /// Takes a copy of everything that the broker keeps as of now, while it works: the messages of durable topics, the
-    /// groups' positions, topics, users, rights and tokens. Not in it are the messages of transient topics, the admin's
-    /// password, certificates and the configuration. <c>lightq backup</c> writes it into a folder that can be restored.
+    /// Takes a copy of everything that the broker holds at this moment, while it works: the messages of durable topics,
+    /// the groups' positions, topics, users, permissions and tokens. The copy does not contain the messages of
+    /// transient topics, the admin's password, certificates and the configuration. <c>lightq backup</c> writes it into
+    /// a folder that can be restored.
     /// </summary>
-    /// <param name="maxBytesPerSecond">
-    /// How fast it is sent at most, in bytes a second; 0 for as fast as it is taken.
-    /// </param>
+    /// <param name="maxBytesPerSecond">The highest rate in bytes a second; 0 for as fast as the caller reads.</param>
     /// <param name="skipFailedTopics">
-    /// Whether topics of which a partition could not be opened, because their files are damaged or missing, are left
-    /// out; otherwise they are an error.
+    /// Whether to leave out topics with a partition that the broker could not open, because its files are damaged or
+    /// missing. Otherwise such a topic is an error.
     /// </param>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     /// <returns>
-    /// The parts in their order. An enumeration that has not come to a <see cref="BackupEnd"/> is no backup.
+    /// The parts in their order. An enumeration that ends before a <see cref="BackupEnd"/> is not a backup.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">From the enumeration: the rate is negative.</exception>
     /// <exception cref="LightQException">
-    /// From the enumeration: the right is missing, a topic could not be opened (<see cref="ErrorCode.TopicFailed"/>),
-    /// the broker cannot be reached, or it sent what is no part of a backup.
+    /// From the enumeration: the permission is missing, a topic could not be opened
+    /// (<see cref="ErrorCode.TopicFailed"/>), the broker cannot be reached, or it sent something that is not part of a
+    /// backup.
     /// </exception>
     public async IAsyncEnumerable<BackupPart> BackupAsync(
         long maxBytesPerSecond = 0,

@@ -1,8 +1,9 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>What a redrive came to.</summary>
-/// <param name="Redriven">Messages that the group gets again.</param>
+/// <summary>The result of a redrive.</summary>
+/// <param name="Redriven">Messages that are redelivered to the group.</param>
 /// <param name="Skipped">
-/// Messages that the topic no longer holds, or that the group has not settled; they stay in the dead-letter topic.
+/// Dead letters whose message the topic no longer holds, or the group has not settled. They stay in the dead-letter
+/// topic.
 /// </param>
 public sealed record RedriveResult(long Redriven, long Skipped);

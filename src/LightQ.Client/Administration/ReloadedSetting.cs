@@ -1,6 +1,6 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>A setting whose value is another than the broker ran with.</summary>
+/// <summary>A setting whose value differs from the one that the broker ran with.</summary>
 /// <param name="Key">Its key, such as <c>DataPlane:MaxConnections</c>.</param>
 /// <param name="From">The value that the broker ran with.</param>
 /// <param name="To">The value that the configuration now has.</param>

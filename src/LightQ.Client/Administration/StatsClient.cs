@@ -9,7 +9,7 @@ namespace LightQ.Client.Administration;
 
 /// <summary>Reads the figures of topics and of the broker. Reached by <see cref="LightQClient.Stats"/>.</summary>
 /// <remarks>
-/// Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.
+/// Thread-safe. Uses the control plane (gRPC), which has its own connection, independent of publishing and consuming.
 /// </remarks>
 public sealed class StatsClient
 {
@@ -17,8 +17,8 @@ public sealed class StatsClient
 
     internal StatsClient(ControlChannel channel) => _calls = new Protocol.Control.Stats.StatsClient(channel.Calls);
 
-    /// <summary>A topic's figures now.</summary>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <summary>A topic's current figures.</summary>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.UnknownTopic"/>, <see cref="ErrorCode.UnknownPartition"/>, or the broker cannot be reached.
@@ -35,10 +35,10 @@ public sealed class StatsClient
     }
 
     /// <summary>
-    /// A topic's figures again and again, with rates: the first at once, then one an interval, until you stop or the
+    /// A topic's figures at intervals, with rates: the first at once, then one each interval, until you stop or the
     /// topic is deleted.
     /// </summary>
-    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="interval">100 ms to 1 h; null for 1 s.</param>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     /// <exception cref="LightQException">
@@ -78,7 +78,7 @@ public sealed class StatsClient
     /// </summary>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     /// <exception cref="LightQException">
-    /// From the enumeration: the right is missing, or the broker cannot be reached.
+    /// From the enumeration: the permission is missing, or the broker cannot be reached.
     /// </exception>
     public async IAsyncEnumerable<TopicStats> ListTopicsAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default
@@ -99,9 +99,9 @@ public sealed class StatsClient
         } while (pageToken.Length > 0);
     }
 
-    /// <summary>The figures of the broker as a whole, now.</summary>
+    /// <summary>The current figures of the broker as a whole.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
     public async Task<BrokerStats> GetBrokerAsync(CancellationToken cancellationToken = default)
     {
         GetBrokerStatsResponse stats = await _calls
@@ -128,7 +128,7 @@ public sealed class StatsClient
 
     /// <summary>The broker's data-plane connections, oldest first.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
     public async Task<IReadOnlyList<ConnectionInfo>> ListConnectionsAsync(CancellationToken cancellationToken = default)
     {
         ListConnectionsResponse response = await _calls
@@ -148,9 +148,9 @@ public sealed class StatsClient
     }
 
     /// <summary>Open subscriptions, by connection.</summary>
-    /// <param name="topic">Only this topic's; null for all.</param>
+    /// <param name="topic">Only the subscriptions of this topic; null for all.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
     public async Task<IReadOnlyList<SubscriptionInfo>> ListSubscriptionsAsync(
         string? topic = null,
         CancellationToken cancellationToken = default

@@ -6,5 +6,5 @@ namespace LightQ.Client.Administration;
 /// <param name="Connections">Open connections of the data plane, and calls that carry messages.</param>
 /// <param name="BusyProducers">Producer streams with messages that are not acknowledged.</param>
 /// <param name="HeldMessages">Messages that members of groups hold and have not settled.</param>
-/// <param name="TimeLeft">Until the broker stops in any case.</param>
+/// <param name="TimeLeft">Time until the broker stops in any case.</param>
 public sealed record StopProgress(int Connections, int BusyProducers, long HeldMessages, TimeSpan TimeLeft);

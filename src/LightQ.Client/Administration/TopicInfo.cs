@@ -1,12 +1,16 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>A topic as it is.</summary>
-/// <param name="Spec">Its name and every setting in force, the broker's defaults filled in.</param>
-/// <param name="Id">32 hexadecimal digits; a topic made again under the same name has another.</param>
+/// <summary>The current state of a topic.</summary>
+/// <param name="Spec">The topic's name and every setting in force, with the broker's defaults filled in.</param>
+/// <param name="Id">32 hexadecimal digits. A topic that is created again with the same name has another id.</param>
 /// <param name="CreateTime">When it was created.</param>
-/// <param name="StartOffsets">The first offset that each partition holds; -1 for one that is refused.</param>
-/// <param name="EndOffsets">One behind the last offset of each partition; -1 for one that is refused.</param>
-/// <param name="Failure">Why it takes no messages; empty when it does.</param>
+/// <param name="StartOffsets">
+/// The first offset that each partition holds; -1 for a partition that the broker could not open.
+/// </param>
+/// <param name="EndOffsets">
+/// The offset after the last of each partition; -1 for a partition that the broker could not open.
+/// </param>
+/// <param name="Failure">Why the topic accepts no messages; empty when it does.</param>
 public sealed record TopicInfo(
     TopicSpec Spec,
     string Id,
@@ -16,7 +20,7 @@ public sealed record TopicInfo(
     string Failure
 )
 {
-    /// <summary>What was found damaged since the broker started. Consumers get a gap there.</summary>
+    /// <summary>The damage that the broker has found since it started. Consumers get a gap there.</summary>
     public IReadOnlyList<DamagedRange> Damage { get; init; } = [];
 
     /// <summary>The partitions that the broker could not open at its start; the others are served.</summary>

@@ -6,7 +6,7 @@ public sealed record TopicStats
     /// <summary>The topic's name.</summary>
     public required string Topic { get; init; }
 
-    /// <summary>The partition that they are of; null for the whole topic, over its partitions.</summary>
+    /// <summary>The partition that the figures belong to; null for the whole topic with all its partitions.</summary>
     public int? Partition { get; init; }
 
     /// <summary>When the figures were read.</summary>
@@ -28,8 +28,8 @@ public sealed record TopicStats
     public int SubscribersCount { get; init; }
 
     /// <summary>
-    /// Messages appended and not yet sent to the slowest open subscription; 0 without any. What a group without members
-    /// lags is in <see cref="WorstGroupLag"/>.
+    /// Messages appended and not yet sent to the slowest open subscription; 0 without a subscription. The lag of a
+    /// group without members is in <see cref="WorstGroupLag"/>.
     /// </summary>
     public long QueueSize { get; init; }
 
@@ -39,20 +39,20 @@ public sealed record TopicStats
     /// <summary>Bytes of batches sent to subscribers.</summary>
     public long TotalBytesRead { get; init; }
 
-    /// <summary>Messages appended a second since the reading before; 0 in a single reading.</summary>
+    /// <summary>Messages appended a second since the previous reading; 0 in a single reading.</summary>
     public double ReceiveRate { get; init; }
 
-    /// <summary>Messages sent a second since the reading before; 0 in a single reading.</summary>
+    /// <summary>Messages sent a second since the previous reading; 0 in a single reading.</summary>
     public double SendRate { get; init; }
 
-    /// <summary>The first offset held; of several partitions, the sum.</summary>
+    /// <summary>The first offset that the topic holds; for several partitions, the sum.</summary>
     public long StartOffset { get; init; }
 
-    /// <summary>One behind the last offset appended; of several partitions, the sum.</summary>
+    /// <summary>The offset after the last that was appended; for several partitions, the sum.</summary>
     public long EndOffset { get; init; }
 
     /// <summary>
-    /// One behind the last offset that survives a power cut; 0 for a transient topic. Of several partitions, the sum.
+    /// The offset after the last that survives a power cut; 0 for a transient topic. For several partitions, the sum.
     /// </summary>
     public long DurableOffset { get; init; }
 
@@ -65,40 +65,40 @@ public sealed record TopicStats
     /// <summary>Messages that were published with a due time and are not due yet.</summary>
     public long DelayedMessages { get; init; }
 
-    /// <summary>Groups, those without members included.</summary>
+    /// <summary>Number of groups, those without members included.</summary>
     public int GroupsCount { get; init; }
 
-    /// <summary>The group with the largest lag; empty when none lags.</summary>
+    /// <summary>The group with the largest lag; empty when no group lags.</summary>
     public string WorstGroup { get; init; } = "";
 
     /// <summary>Its lag, as <see cref="GroupInfo.Lag"/> counts it.</summary>
     public long WorstGroupLag { get; init; }
 
     /// <summary>
-    /// Messages that the topic's dead-letter topic holds; null for one partition, and for who has no right on that
-    /// topic.
+    /// Messages that the topic's dead-letter topic holds; null for a single partition, and for a caller without a
+    /// permission on that topic.
     /// </summary>
     public long? DeadLetters { get; init; }
 
     /// <summary>
-    /// Of a topic with <see cref="Retention.Settled"/>: the group that keeps most, by what it has not settled or by its
-    /// dead letters that were not driven back. Null when all have settled everything, when there is no group, for other
-    /// topics and for a single partition.
+    /// For a topic with <see cref="Retention.Settled"/>: the group that holds most messages, because it has not settled
+    /// them or because of its dead letters that were not redriven. Null when all groups have settled everything or
+    /// there is no group, for other topics, and for a single partition.
     /// </summary>
     public string? RetentionGroup { get; init; }
 
     /// <summary>
-    /// How many messages that group keeps; without a group, all that there are. 0 for other topics and for a single
+    /// How many messages that group holds; without a group, all that the topic has. 0 for other topics and for a single
     /// partition.
     /// </summary>
     public long RetentionMessages { get; init; }
 
-    /// <summary>Ids of messages that are remembered, so that none is stored twice.</summary>
+    /// <summary>Message ids that the broker remembers, so that no message is stored twice.</summary>
     public long RememberedIds { get; init; }
 
-    /// <summary>Messages that were not stored, because their ids were remembered.</summary>
+    /// <summary>Messages that were not stored, because the broker remembered their ids.</summary>
     public long Duplicates { get; init; }
 
-    /// <summary>Bytes the topic occupies, in its ring or on disk.</summary>
+    /// <summary>Bytes that the topic occupies, in its ring or on disk.</summary>
     public long StoredBytes { get; init; }
 }

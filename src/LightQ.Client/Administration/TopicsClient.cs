@@ -5,7 +5,7 @@ namespace LightQ.Client.Administration;
 
 /// <summary>Creates, describes, lists and deletes topics. Reached by <see cref="LightQClient.Topics"/>.</summary>
 /// <remarks>
-/// Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.
+/// Thread-safe. Uses the control plane (gRPC), which has its own connection, independent of publishing and consuming.
 /// </remarks>
 /// <example>
 /// <code>
@@ -30,7 +30,7 @@ public sealed class TopicsClient
     /// <summary>Creates a topic.</summary>
     /// <param name="topic">Its name and settings.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>The topic as created.</returns>
+    /// <returns>The topic as it was created.</returns>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.TopicExists"/>, <see cref="ErrorCode.InvalidArgument"/>, or the broker cannot be reached.
     /// </exception>
@@ -44,10 +44,10 @@ public sealed class TopicsClient
     }
 
     /// <summary>
-    /// Creates the topic if it is missing, otherwise changes what differs. Settings left at their defaults are not
-    /// compared.
+    /// Creates the topic if it is missing; otherwise changes the settings that differ. Settings that are left at their
+    /// defaults are not compared.
     /// </summary>
-    /// <param name="topic">Its name and the settings that are to hold.</param>
+    /// <param name="topic">The topic's name and the wanted settings.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The topic, whether it is new, and what was changed.</returns>
     /// <exception cref="LightQException">
@@ -85,7 +85,7 @@ public sealed class TopicsClient
     /// <summary>All topics in the order of their names, fetched a page at a time while you enumerate.</summary>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     /// <exception cref="LightQException">
-    /// From the enumeration: the right is missing, or the broker cannot be reached.
+    /// From the enumeration: the permission is missing, or the broker cannot be reached.
     /// </exception>
     public async IAsyncEnumerable<TopicInfo> ListAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default
@@ -120,7 +120,9 @@ public sealed class TopicsClient
 
     /// <summary>Removes a topic's oldest messages. Consumers that were behind get a gap.</summary>
     /// <param name="name">Its name.</param>
-    /// <param name="beforeOffset">Messages below it are removed; null removes all that are readable now.</param>
+    /// <param name="beforeOffset">
+    /// Messages below this offset are removed; null removes all that are readable now.
+    /// </param>
     /// <param name="partition">The partition.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The first offset that the partition now holds.</returns>
@@ -147,15 +149,16 @@ public sealed class TopicsClient
     }
 
     /// <summary>
-    /// Gives a topic a user of its own, or another password for it. From then on clients that have not logged in may
-    /// not use the topic; its user logs in as <c>TOPIC/USER</c>.
+    /// Gives a topic a user of its own, or a new password for that user. From then on, clients that have not logged in
+    /// may not use the topic. The user logs in as <c>TOPIC/USER</c>.
     /// </summary>
     /// <param name="name">The topic's name.</param>
-    /// <param name="user">The user's name in this topic; null takes the topic's user away.</param>
+    /// <param name="user">The user's name in this topic; null removes the topic's user.</param>
     /// <param name="password">Its password.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.UnknownTopic"/>, the right to manage the topic is missing, or the broker cannot be reached.
+    /// <see cref="ErrorCode.UnknownTopic"/>, the permission to manage the topic is missing, or the broker cannot be
+    /// reached.
     /// </exception>
     public Task SetCredentialsAsync(
         string name,

@@ -4,12 +4,13 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// Makes users, gives and takes rights, and makes tokens. Reached by <see cref="LightQClient.Users"/>.
+/// Creates users, grants and revokes permissions, and creates tokens. Reached by <see cref="LightQClient.Users"/>.
 /// </summary>
 /// <remarks>
-/// Thread-safe. Uses the control plane (gRPC). A change is in force when its call returns, also for what is open. Every
-/// method fails with a <see cref="LightQException"/>: <see cref="ErrorCode.PermissionDenied"/> without the right admin,
-/// <see cref="ErrorCode.UnknownUser"/>, <see cref="ErrorCode.InvalidArgument"/>, or the broker cannot be reached.
+/// Thread-safe. Uses the control plane (gRPC). A change is in force when its call returns, also for connections and
+/// streams that are already open. Every method fails with a <see cref="LightQException"/>:
+/// <see cref="ErrorCode.PermissionDenied"/> without the Admin permission, <see cref="ErrorCode.UnknownUser"/>,
+/// <see cref="ErrorCode.InvalidArgument"/>, or the broker cannot be reached.
 /// </remarks>
 /// <example>
 /// <code>
@@ -30,7 +31,7 @@ public sealed class UsersClient
         );
     }
 
-    /// <summary>Who the broker takes this client for, and what it may do.</summary>
+    /// <summary>The user as which the broker treats this client, and what that user may do.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<CallerInfo> WhoAmIAsync(CancellationToken cancellationToken = default)
     {
@@ -40,8 +41,8 @@ public sealed class UsersClient
         return new CallerInfo(response.User, response.IsAdmin, [.. response.Grants.Select(ToInfo)]);
     }
 
-    /// <summary>Makes a user without rights. From the first user on, every client has to log in.</summary>
-    /// <param name="name">Its name; as a topic's, and not admin or anonymous.</param>
+    /// <summary>Creates a user without permissions. From the first user on, every client has to log in.</summary>
+    /// <param name="name">The user's name. It follows the rule for topic names, and is not admin or anonymous.</param>
     /// <param name="password">8 to 500 characters; null for a user that logs in with tokens or a certificate.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">Also <see cref="ErrorCode.UserExists"/>.</exception>
@@ -63,10 +64,14 @@ public sealed class UsersClient
         );
     }
 
-    /// <summary>Changes a password. What was opened with the one before ends; lasting tokens stay.</summary>
-    /// <param name="name">Whose; null for this client's own.</param>
-    /// <param name="password">The new one: 8 to 500 characters.</param>
-    /// <param name="currentPassword">The one in force; needed by who changes its own without the right admin.</param>
+    /// <summary>
+    /// Changes a password. What was opened with the old password is ended; long-lived tokens stay valid.
+    /// </summary>
+    /// <param name="name">The user; null for this client's own.</param>
+    /// <param name="password">The new password: 8 to 500 characters.</param>
+    /// <param name="currentPassword">
+    /// The password in force. A user without the Admin permission needs it to change its own password.
+    /// </param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task SetPasswordAsync(
         string? name,
@@ -86,7 +91,7 @@ public sealed class UsersClient
             )
             .ResponseAsync;
 
-    /// <summary>Deletes a user with its rights and tokens, and ends what it has open.</summary>
+    /// <summary>Deletes a user with its permissions and tokens, and ends what the user has open.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task DeleteAsync(string name, CancellationToken cancellationToken = default) =>
@@ -105,15 +110,15 @@ public sealed class UsersClient
             ).Users.Select(ToInfo),
         ];
 
-    /// <summary>Gives a user a right.</summary>
+    /// <summary>Gives a user a permission.</summary>
     /// <param name="user">The user's name.</param>
-    /// <param name="right">The right.</param>
+    /// <param name="right">The permission.</param>
     /// <param name="topic">
-    /// A topic's name, the beginning of names and <c>*</c> such as <c>orders.*</c>, or <c>*</c>; null for
+    /// A topic's name, a prefix followed by <c>*</c> such as <c>orders.*</c>, or <c>*</c>; null for
     /// <see cref="UserRight.Admin"/>.
     /// </param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>False when the user had exactly this right before.</returns>
+    /// <returns>False when the user had exactly this permission before.</returns>
     public async Task<bool> GrantAsync(
         string user,
         UserRight right,
@@ -129,12 +134,12 @@ public sealed class UsersClient
                 .ConfigureAwait(false)
         ).Added;
 
-    /// <summary>Takes a right from a user, and ends the producers and subscriptions that rest on it.</summary>
+    /// <summary>Takes a permission from a user, and ends the producers and subscriptions that need it.</summary>
     /// <param name="user">The user's name.</param>
-    /// <param name="right">The right.</param>
-    /// <param name="topic">As it was granted.</param>
+    /// <param name="right">The permission.</param>
+    /// <param name="topic">The topic or prefix, as it was granted.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>False when the user did not have exactly this right.</returns>
+    /// <returns>False when the user did not have exactly this permission.</returns>
     public async Task<bool> RevokeAsync(
         string user,
         UserRight right,
@@ -150,8 +155,8 @@ public sealed class UsersClient
                 .ConfigureAwait(false)
         ).Removed;
 
-    /// <summary>The rights, by user.</summary>
-    /// <param name="user">Only this user's; null for everybody's.</param>
+    /// <summary>The permissions, by user.</summary>
+    /// <param name="user">Only those of this user; null for all users.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<IReadOnlyList<UserGrantInfo>> ListGrantsAsync(
         string? user = null,
@@ -165,11 +170,11 @@ public sealed class UsersClient
             ).Grants.Select(ToInfo),
         ];
 
-    /// <summary>Makes a token that outlives a login.</summary>
-    /// <param name="user">Whose; null for this client's own. <c>admin</c> is possible.</param>
-    /// <param name="lifetime">How long it is good for; null until it is revoked.</param>
+    /// <summary>Creates a long-lived token, which outlives a login.</summary>
+    /// <param name="user">The user; null for this client's own. <c>admin</c> is possible.</param>
+    /// <param name="lifetime">How long the token is valid; null until it is revoked.</param>
     /// <param name="description">What it is for: at most 200 characters.</param>
-    /// <param name="cancellationToken">Ends the wait; the token may be made nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may create the token nevertheless.</param>
     public async Task<CreatedToken> CreateTokenAsync(
         string? user = null,
         TimeSpan? lifetime = null,
@@ -189,8 +194,8 @@ public sealed class UsersClient
         return new CreatedToken(response.Token, ToInfo(response.Info));
     }
 
-    /// <summary>The lasting tokens, oldest first.</summary>
-    /// <param name="user">Only this user's; null for everybody's.</param>
+    /// <summary>The long-lived tokens, oldest first.</summary>
+    /// <param name="user">Only those of this user; null for all users.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<IReadOnlyList<TokenInfo>> ListTokensAsync(
         string? user = null,
@@ -204,7 +209,7 @@ public sealed class UsersClient
             ).Tokens.Select(ToInfo),
         ];
 
-    /// <summary>Ends a lasting token and what was opened with it.</summary>
+    /// <summary>Revokes a long-lived token, and ends what was opened with it.</summary>
     /// <param name="id">The token's id.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">Also <see cref="ErrorCode.UnknownToken"/>.</exception>

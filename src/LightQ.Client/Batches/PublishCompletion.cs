@@ -19,7 +19,7 @@ internal sealed class PublishCompletion : IValueTaskSource<PublishAck>, IValueTa
 
     public PublishCompletion(PublishCompletionPool pool) => _pool = pool;
 
-    /// <summary>The next one in the pool, or among those who wait for a batch.</summary>
+    /// <summary>The next one in the pool, or among the waiters of a batch.</summary>
     public PublishCompletion? Next { get; set; }
 
     /// <summary>Which record of its batch it waits for.</summary>

@@ -2,8 +2,8 @@ namespace LightQ.Client.Batches;
 
 /// <summary>Completions for reuse: an intrusive stack. Anyone may return; renting needs the producer's gate.</summary>
 /// <remarks>
-/// With a single renter at a time a compare-and-swap stack has no ABA problem: nobody else can take its top and put it
-/// back.
+/// With a single renter at a time a compare-and-swap stack has no ABA problem: no other thread can take its top and put
+/// it back.
 /// </remarks>
 internal sealed class PublishCompletionPool
 {

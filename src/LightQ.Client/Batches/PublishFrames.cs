@@ -8,7 +8,7 @@ namespace LightQ.Client.Batches;
 /// </summary>
 internal static class PublishFrames
 {
-    /// <summary>What a frame of several batches holds at most: more would only come later to the broker.</summary>
+    /// <summary>What a frame of several batches holds at most: more would only reach the broker later.</summary>
     private const int MostBytes = 64 * 1024;
 
     /// <summary>

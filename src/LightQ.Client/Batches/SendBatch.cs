@@ -8,7 +8,8 @@ using LightQ.Protocol.Records;
 namespace LightQ.Client.Batches;
 
 /// <summary>
-/// One batch from its first record to its ack: the bytes, with the frame's header in front, and who waits for it.
+/// One batch from its first record to its ack: the bytes, with the frame's header in front, and the callers that wait
+/// for it.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -48,7 +49,8 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public long Timestamp { get; private set; }
 
     /// <summary>
-    /// A stamp of the clock from when it was begun, or queued as a whole, for who measures; 0 when nobody did then.
+    /// The clock's stamp of when it was begun, or queued as a whole, for measurements; 0 when nothing was measured
+    /// then.
     /// </summary>
     public long StartedAt { get; set; }
 
@@ -70,7 +72,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Whether header and checksums are in place; a batch that is sent again keeps its payload's.</summary>
     public bool IsCompleted { get; private set; }
 
-    /// <summary>Whether every record has someone who will learn of its outcome.</summary>
+    /// <summary>Whether every record has a caller that will learn of its outcome.</summary>
     public bool IsFullyAwaited => _waiterCount == Count || (_waiterCount == 1 && _lastWaiter!.Count == Count);
 
     /// <summary>The whole frame, once completed.</summary>
@@ -166,7 +168,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
             Links.Add(new ActivityLink(context));
     }
 
-    /// <summary>Registers who waits for the record added last, or for all <paramref name="count"/> records.</summary>
+    /// <summary>
+    /// Registers the caller that waits for the record added last, or for all <paramref name="count"/> records.
+    /// </summary>
     public void AddWaiter(PublishCompletion waiter, int count = 1)
     {
         waiter.Index = Count - count;
@@ -263,7 +267,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// Ends a hold, or gives up a batch without an outcome, for which nobody may wait. The last one recycles the batch.
+    /// Ends a hold, or drops a batch without an outcome, for which no caller may wait. The last one recycles the batch.
     /// </summary>
     public void Release()
     {

@@ -28,7 +28,7 @@ internal sealed class BlockingOutbox : Outbox
     }
 
     /// <summary>
-    /// Waits until nobody sends any more. The outbox must be closed and the socket too, which ends a send under way.
+    /// Waits until no thread sends any more. The outbox must be closed and the socket too, which ends a send under way.
     /// </summary>
     public void Join()
     {

@@ -3,11 +3,9 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Connections;
 
-/// <summary>
-/// What a client tells its application about: raises the events, so that no handler can do harm where they come from.
-/// </summary>
+/// <summary>Raises the events of a client, so that no handler can do harm to the code that raises them.</summary>
 /// <param name="sender">The client.</param>
-/// <param name="logger">Where what handlers throw is logged.</param>
+/// <param name="logger">Logs the exceptions of handlers.</param>
 internal sealed class ClientEvents(object sender, ILogger logger)
 {
     private long _messagesExpired;

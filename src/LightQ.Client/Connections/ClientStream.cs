@@ -19,7 +19,7 @@ internal abstract class ClientStream
     /// <returns>As <see cref="OnRun"/>.</returns>
     public virtual bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset) => false;
 
-    /// <summary>Resumes who waits for this stream.</summary>
+    /// <summary>Resumes the caller that waits for this stream.</summary>
     public virtual void Wake() { }
 
     /// <summary>The connection is gone and none of its threads runs any more.</summary>

@@ -18,7 +18,8 @@ internal abstract class Connection : IFrameSink
     private const int HeartbeatTicksUntilDead = 6;
 
     /// <summary>
-    /// Looks in a row, 20 ms apart, that find nothing under way before a connection that is told to go does.
+    /// How many looks in a row, 20 ms apart, must find nothing under way before a connection leaves as the broker
+    /// asked.
     /// </summary>
     private const int QuietPeriods = 3;
 
@@ -188,7 +189,7 @@ internal abstract class Connection : IFrameSink
         }
     }
 
-    /// <summary>Parses what was received and resumes who waits for it.</summary>
+    /// <summary>Parses what was received and resumes the callers that wait for it.</summary>
     protected void OnReceived(int count)
     {
         _receives++;

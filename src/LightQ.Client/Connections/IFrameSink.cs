@@ -9,7 +9,8 @@ internal interface IFrameSink
     void OnFrame(in FrameHeader header, ReadOnlySpan<byte> body);
 
     /// <summary>
-    /// One or more whole batches of a Deliver frame; a frame may come in several runs. Who keeps it retains the block.
+    /// One or more whole batches of a Deliver frame; a frame may come in several runs. An implementation that keeps the
+    /// run retains the block.
     /// </summary>
     /// <param name="stream">The subscription.</param>
     /// <param name="block">Where the run is.</param>
@@ -18,7 +19,7 @@ internal interface IFrameSink
     /// <param name="lastBatch">Where its last batch begins.</param>
     void OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch);
 
-    /// <summary>A whole GroupDeliver frame. Who keeps its batch retains the block.</summary>
+    /// <summary>A whole GroupDeliver frame. An implementation that keeps its batch retains the block.</summary>
     /// <param name="header">The frame's header.</param>
     /// <param name="block">Where the frame is.</param>
     /// <param name="offset">Where its body begins.</param>

@@ -44,7 +44,7 @@ internal abstract class Outbox(TimeProvider time)
 
     protected bool HasWork => _controlLength > 0 || _ready.Count > 0 || _settlementsDue;
 
-    /// <summary>What the current round sends. Belongs to who holds the role.</summary>
+    /// <summary>What the current round sends. Belongs to the thread that holds the role.</summary>
     protected List<ArraySegment<byte>> Segments { get; } = new(MaxSegments);
 
     /// <summary>Grows with every send; the heartbeat looks at it.</summary>
@@ -149,13 +149,13 @@ internal abstract class Outbox(TimeProvider time)
         }
     }
 
-    /// <summary>Called under the gate when there is work and nobody sends.</summary>
+    /// <summary>Called under the gate when there is work and no thread sends.</summary>
     protected abstract void WakeSender();
 
     /// <summary>Sends one round on this thread, which holds the role, and gives the role back.</summary>
     protected abstract void SendDirectly();
 
-    /// <summary>Takes the role if there is work and nobody has it. Called under the gate.</summary>
+    /// <summary>Takes the role if there is work and no thread has it. Called under the gate.</summary>
     protected bool TryTakeRole()
     {
         if (IsClosed || _busy || !HasWork)

@@ -22,7 +22,7 @@ internal sealed class ReceiveBlock
     public byte[] Bytes { get; }
 
     /// <summary>
-    /// Whether only the caller holds a reference; then nobody reads the block and it may be overwritten.
+    /// Whether only the caller holds a reference; then no other code reads the block, and it may be overwritten.
     /// </summary>
     public bool IsExclusive => Volatile.Read(ref _references) == 1;
 

@@ -1,7 +1,7 @@
 namespace LightQ.Client.Consuming;
 
 /// <summary>
-/// Enumerates messages as copies that end with the next one: who reads one later is told so, and does not read another
+/// Enumerates messages as copies that end with the next one: reading one later throws, instead of reading another
 /// message.
 /// </summary>
 internal sealed class CheckedMessages(IAsyncEnumerator<Message> messages) : IAsyncEnumerator<Message>

@@ -5,13 +5,13 @@ using LightQ.Protocol.Frames;
 namespace LightQ.Client.Consuming;
 
 /// <summary>
-/// One enumeration's end of its subscriptions, one a partition: the queue of what they were delivered, in the order in
-/// which it came.
+/// One enumeration's end of its subscriptions, one for each partition: the queue of what was delivered to them, in the
+/// order in which it arrived.
 /// </summary>
 /// <remarks>
 /// Thread-safe. First come, first served keeps each partition's order and is fair: no partition has more in the queue
 /// than its share of the credit, so none can keep another waiting for longer than that. The queue survives a reconnect:
-/// each subscription resumes behind the last batch that it queued.
+/// each subscription resumes after the last batch that it queued.
 /// </remarks>
 internal sealed class Consumer
 {
@@ -102,7 +102,7 @@ internal sealed class Consumer
     }
 
     /// <summary>Stops waiting, if the reader still waits.</summary>
-    /// <returns>Whether it did; then nobody else resumes it.</returns>
+    /// <returns>Whether it waited; then nothing else resumes it.</returns>
     public bool TryStopWaiting(DeliveryReader waiter)
     {
         lock (Gate)
@@ -145,7 +145,7 @@ internal sealed class Consumer
             End(_subscriptions[0].Refusal!);
     }
 
-    /// <summary>Tells whoever wants to know about a gap.</summary>
+    /// <summary>Reports a gap to the application.</summary>
     public void Report(MessageGap gap)
     {
         // What has expired was to be lost then: nothing to warn of.
@@ -156,14 +156,15 @@ internal sealed class Consumer
     }
 
     /// <summary>
-    /// Tells whoever wants to know that the broker has ended a subscription as too slow. Not called under the gate.
+    /// Reports to the application that the broker has ended a subscription because it was too slow. Not called under
+    /// the gate.
     /// </summary>
     public void ReportSlow(int partition, LightQException reason) =>
         _events.OnSlowConsumer(Topic, partition, Options.Group, reason);
 
     /// <summary>
-    /// Tells whoever wants to know that the broker does not serve a partition, and the others are consumed without it.
-    /// Not called under the gate.
+    /// Reports to the application that the broker does not serve a partition, and that the others are consumed without
+    /// it. Not called under the gate.
     /// </summary>
     public void ReportRefused(int partition, LightQException reason) =>
         _events.OnPartitionRefused(Topic, partition, Options.Group, reason);

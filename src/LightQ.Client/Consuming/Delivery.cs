@@ -29,7 +29,7 @@ internal readonly struct Delivery
     /// <summary>Whether the run before it lies in another block.</summary>
     public bool IsFirstOfBlock { get; }
 
-    /// <summary>Where to say what became of its messages; null when nobody wants to know.</summary>
+    /// <summary>Settles its messages; null when they are not settled by the consumer.</summary>
     public Settlements? Settlements { get; init; }
 
     /// <summary>
@@ -38,7 +38,7 @@ internal readonly struct Delivery
     /// </summary>
     public GroupDelivery Range { get; init; }
 
-    /// <summary>When the lock runs out, by the client's clock, in ticks of UTC.</summary>
+    /// <summary>When the lock expires, by the client's clock, in ticks of UTC.</summary>
     public long LockedUntil { get; init; }
 
     /// <summary>Whether the batch is the one of the delivery before, which has paid for it.</summary>

@@ -5,10 +5,10 @@ using LightQ.Protocol.Frames;
 namespace LightQ.Client.Consuming;
 
 /// <summary>What belongs to the messages of one delivery that their consumer settles.</summary>
-/// <param name="Settlements">Where to say what became of them; null when nobody wants to know.</param>
+/// <param name="Settlements">Settles the messages; null when the consumer does not settle them.</param>
 /// <param name="DeliveryId">The delivery; 0 on a broadcast subscription.</param>
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
-/// <param name="LockedUntil">When their lock runs out, by the client's clock, in ticks of UTC.</param>
+/// <param name="LockedUntil">When their lock expires, by the client's clock, in ticks of UTC.</param>
 /// <param name="Milliseconds">How long that is, of a new or renewed lock.</param>
 internal readonly record struct DeliveryLock(
     Settlements? Settlements,
@@ -25,11 +25,11 @@ internal readonly record struct DeliveryLock(
 
     public void Complete(long first, int count) => Settlement.Complete(DeliveryId, first, count);
 
-    /// <param name="kind">What became of them.</param>
+    /// <param name="kind">How the messages are settled.</param>
     /// <param name="first">The first message's offset.</param>
     /// <param name="count">How many.</param>
-    /// <param name="delay">Milliseconds that abandoned messages stay away.</param>
-    /// <param name="reason">Why they are given up, or empty.</param>
+    /// <param name="delay">Milliseconds until abandoned messages are redelivered.</param>
+    /// <param name="reason">Why they are dead-lettered, or empty.</param>
     /// <param name="headers">Those of a single message; they may say which trace it belongs to.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public ValueTask<SettleOutcome> SettleAsync(

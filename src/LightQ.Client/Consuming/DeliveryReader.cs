@@ -45,13 +45,13 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         _cancellationToken = _either?.Token ?? (all.CanBeCanceled ? all : cancellationToken);
     }
 
-    /// <summary>The memory that holds the batch at hand, inflated if it came compressed.</summary>
+    /// <summary>The memory that holds the current batch, inflated if it was compressed.</summary>
     protected byte[] Memory { get; private set; } = [];
 
-    /// <summary>Where the batch at hand begins.</summary>
+    /// <summary>Where the current batch begins.</summary>
     protected int BatchStart { get; private set; }
 
-    /// <summary>The length of the batch at hand.</summary>
+    /// <summary>The length of the current batch.</summary>
     protected int BatchLength { get; private set; }
 
     /// <summary>How many of its first records lie before the offset that was asked for.</summary>
@@ -60,17 +60,17 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>How many of its records are handed out behind those.</summary>
     protected int BatchCount { get; private set; }
 
-    /// <summary>The batch at hand.</summary>
+    /// <summary>The current batch.</summary>
     protected MessageBatch Batch =>
         new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter);
 
     /// <summary>Which messages are wanted; null for all.</summary>
     protected MessageFilter? Filter { get; private set; }
 
-    /// <summary>Whose its messages are, and where to say what became of them.</summary>
+    /// <summary>The lock of the current batch's messages, with which they are settled.</summary>
     protected DeliveryLock Lock { get; private set; }
 
-    /// <summary>The partition that the batch at hand is of.</summary>
+    /// <summary>The partition of the current batch.</summary>
     protected int Partition { get; private set; }
 
     public async ValueTask DisposeAsync()
@@ -84,7 +84,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         _consumer?.Close();
     }
 
-    /// <summary>Resumes who waits for this reader; called once per wait.</summary>
+    /// <summary>Resumes the caller that waits for this reader; called once per wait.</summary>
     public void Resume(bool inline)
     {
         if (inline)
@@ -106,7 +106,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         ValueTaskSourceOnCompletedFlags flags
     ) => _core.OnCompleted(continuation, state, token, flags);
 
-    /// <summary>Looks at the batch that has just become the one at hand.</summary>
+    /// <summary>Looks at the batch that has just become the current one.</summary>
     /// <returns>Whether it holds anything to hand out.</returns>
     protected abstract bool OnBatch();
 
@@ -123,7 +123,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         return TryAdvance(_consumer) ? new ValueTask<bool>(true) : new ValueTask<bool>(this, _core.Version);
     }
 
-    /// <summary>Reports that the batch at hand cannot be read further.</summary>
+    /// <summary>Reports that the current batch cannot be read further.</summary>
     protected void ReportDamage()
     {
         var batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
@@ -135,7 +135,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     }
 
     /// <summary>
-    /// Messages that the consumer does not get to see: who has to be told that they are done is told.
+    /// Skips messages that the consumer does not get: completes them if the consumer settles explicitly.
     /// </summary>
     protected void PassOver(long first, int count) => Lock.Settlements?.Complete(Lock.DeliveryId, first, count);
 

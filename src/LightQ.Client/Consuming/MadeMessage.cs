@@ -35,9 +35,9 @@ internal static class MadeMessage
         return batch;
     }
 
-    /// <summary>A lock that does not run out.</summary>
+    /// <summary>A lock that does not expire.</summary>
     /// <param name="deliveryCount">How often the message was delivered.</param>
-    /// <param name="settle">Answers in the broker's place; null for always done.</param>
+    /// <param name="settle">Answers in the broker's place; null for an answer that is always done.</param>
     public static DeliveryLock Lock(int deliveryCount, Func<MessageSettlement, SettleOutcome>? settle)
     {
         var place = new OperationPlace(new LightQClientOptions(), "", 0);

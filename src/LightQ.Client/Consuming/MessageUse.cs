@@ -6,7 +6,7 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>Whether a message is looked at only while it is valid.</summary>
+/// <summary>Checks that a message is read only while it is valid.</summary>
 internal static class MessageUse
 {
     /// <summary>The body's length of a message that is over; no message has it.</summary>
@@ -34,7 +34,7 @@ internal static class MessageUse
                     + "copy: ToOwned()."
             );
 
-    /// <summary>Ends a record: no key, no headers, no body, and bytes that are nobody's.</summary>
+    /// <summary>Ends a record: no key, no headers, no body, and bytes that belong to no message.</summary>
     public static void End(Span<byte> record)
     {
         record.Fill(0xDD);

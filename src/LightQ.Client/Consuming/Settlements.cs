@@ -6,13 +6,12 @@ using LightQ.Protocol.Frames;
 namespace LightQ.Client.Consuming;
 
 /// <summary>
-/// What the consumer of one subscription says of its messages, on the connection they came on. Another connection's are
-/// another object.
+/// Settles the messages of one subscription on the connection that delivered them. Each connection has another object.
 /// </summary>
 /// <remarks>
-/// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other
-/// messages with the same offsets. Without an outbox it is of a message that no broker has delivered, and
-/// <see cref="Answer"/> is there.
+/// Thread-safe. Messages hold on to it, so that settling them after a reconnect cannot settle other messages with the
+/// same offsets. Without an outbox it belongs to a message that no broker has delivered, and <see cref="Answer"/> is
+/// set.
 /// </remarks>
 [SuppressMessage(
     "Design",
@@ -39,7 +38,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     public Func<MessageSettlement, SettleOutcome>? Answer { get; init; }
 
     /// <summary>
-    /// Whether somebody waits for the broker's answer, or members of a group hold messages that they have not settled.
+    /// Whether a caller waits for the broker's answer, or members of a group hold messages that they have not settled.
     /// </summary>
     public bool HasUnanswered
     {
@@ -70,7 +69,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     }
 
     /// <summary>
-    /// Says that messages are done; goes with what is sent next. Does nothing once the connection has ended.
+    /// Completes messages; the completion goes with what is sent next. Does nothing once the connection has ended.
     /// </summary>
     public void Complete(uint deliveryId, long first, int count)
     {
@@ -83,10 +82,9 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         LetGo((uint)count);
     }
 
-    /// <summary>Says what became of messages and waits for the broker's answer.</summary>
+    /// <summary>Settles messages and waits for the broker's answer.</summary>
     /// <remarks>
-    /// The members of a group lose their messages with the connection, which is told as what it is: the lock has
-    /// expired.
+    /// The members of a group lose their messages with the connection: the outcome is then that the lock has expired.
     /// </remarks>
     public async ValueTask<SettleOutcome> SettleAsync(
         SettleRange range,
@@ -144,7 +142,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
 
     /// <summary>Takes an answer.</summary>
     /// <returns>
-    /// The first range that the broker did not know and nobody waits to hear of; its count is 0 when there is none.
+    /// The first range that the broker did not know and no caller waits for; its count is 0 when there is none.
     /// </returns>
     public SettledRange OnSettled(uint tag, SettledFrame frame)
     {
@@ -193,7 +191,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         }
     }
 
-    /// <summary>What a caller is told who settles messages of another kind of subscription.</summary>
+    /// <summary>The exception for a caller that settles messages of another kind of subscription.</summary>
     public static InvalidOperationException NotExplicit() =>
         new(
             $"The messages of this subscription need not be completed; set "

@@ -297,7 +297,7 @@ internal sealed class Subscription : ClientStream
         }
     }
 
-    /// <summary>Tells whoever wants to know about a gap, and ends the enumeration if that is wanted.</summary>
+    /// <summary>Reports a gap to the application, and ends the enumeration if the options say so.</summary>
     public void Report(MessageGap gap)
     {
         // Behind this gap its offsets come again, as other messages.

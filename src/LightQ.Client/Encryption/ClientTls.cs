@@ -5,7 +5,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace LightQ.Client.Encryption;
 
-/// <summary>How a client does TLS: whom it trusts, and what it shows.</summary>
+/// <summary>The TLS settings of a client: the authorities it trusts, and the certificate it presents.</summary>
 internal static class ClientTls
 {
     /// <summary>Reads the files that the options name.</summary>

@@ -12,7 +12,7 @@ namespace LightQ.Client.Encryption;
 /// </remarks>
 internal static class SecretGuard
 {
-    /// <summary>Whether nothing encrypts what this client sends, and nobody has said that it may be so.</summary>
+    /// <summary>Whether nothing encrypts what this client sends, and the options do not allow that.</summary>
     public static bool IsOn(LightQClientOptions options) => !options.Tls && !options.Insecure;
 
     /// <summary>Whether the client logs in with something that the guard has to look after.</summary>

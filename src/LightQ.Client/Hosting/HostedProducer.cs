@@ -1,6 +1,6 @@
 namespace LightQ.Client.Hosting;
 
-/// <summary>The producer of a host: one after the other, if it takes over from those that fence it.</summary>
+/// <summary>The producer of a host: one after the other, if it takes the name back when another fences it.</summary>
 /// <typeparam name="T">What is published.</typeparam>
 internal sealed class HostedProducer<T>(
     LightQClient client,

@@ -12,10 +12,10 @@ internal interface IHostedProducer
     LightQException? Failure { get; }
 
     /// <summary>Opens it, unless it is open.</summary>
-    /// <exception cref="LightQException">The broker refused it or cannot be reached.</exception>
+    /// <exception cref="LightQException">The broker rejected it or cannot be reached.</exception>
     Task OpenAsync(CancellationToken cancellationToken);
 
-    /// <summary>It will not be opened: ends what waits for that.</summary>
+    /// <summary>It will not be opened: ends the calls that wait for it.</summary>
     void GiveUp(Exception reason);
 
     /// <summary>Waits for the messages under way, as its options say, and closes it.</summary>

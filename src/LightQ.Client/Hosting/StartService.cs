@@ -4,13 +4,12 @@ using Microsoft.Extensions.Hosting;
 namespace LightQ.Client.Hosting;
 
 /// <summary>
-/// Sees to what a host needs of its broker before anything of the host begins that may use it: its topics, then its
-/// producers.
+/// Prepares what a host needs from its broker before the host's services start: its topics, then its producers.
 /// </summary>
 /// <remarks>
-/// A client that waits for its broker does not keep the host from starting: what an absent broker leaves undone is done
-/// in the background, and the log says at once, and then from time to time, what for. What fails there is any
-/// background service's failure: it is logged, and the host stops unless it is told otherwise.
+/// A client that waits for its broker does not keep the host from starting: the rest is done in the background, and the
+/// log reports what it waits for, at once and then from time to time. A failure there is like that of any background
+/// service: it is logged, and the host stops unless it is configured otherwise.
 /// </remarks>
 internal sealed class StartService(
     LightQClient client,
@@ -39,7 +38,7 @@ internal sealed class StartService(
 
     /// <summary>Begins what needs the broker while the host starts.</summary>
     /// <returns>
-    /// False: the broker is not there, the client waits for it, and this is to be begun in the background.
+    /// False when the broker is absent and the client waits for it: the work must then begin in the background.
     /// </returns>
     public async Task<bool> TryAsync(Func<CancellationToken, Task> begin, CancellationToken cancellationToken)
     {
@@ -159,7 +158,7 @@ internal sealed class StartService(
             await InsistAsync(producer.OpenAsync, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Does it, again and again while a broker that is waited for is not there.</summary>
+    /// <summary>Does the work, again and again while the client waits for an absent broker.</summary>
     private async Task InsistAsync(Func<CancellationToken, Task> act, CancellationToken cancellationToken)
     {
         for (int attempt = 0; ; attempt++)

@@ -5,8 +5,8 @@ namespace LightQ.Client.Processing;
 /// <summary>Logs what fails in a processor so that messages which fail again and again do not fill the log.</summary>
 /// <remarks>
 /// The first failure of a kind is logged with its stack, the others with a line each, up to ten in ten seconds; how
-/// many were left out is said when these are over. Kinds are told apart by what threw what. So many are remembered; all
-/// that come later count as one.
+/// many were left out is logged when these are over. Kinds are told apart by what threw what. So many are remembered;
+/// all that come later count as one.
 /// </remarks>
 internal sealed class FailureLog : IDisposable
 {
@@ -81,7 +81,7 @@ internal sealed class FailureLog : IDisposable
         }
     }
 
-    /// <summary>Says what was left out.</summary>
+    /// <summary>Logs what was left out.</summary>
     public void Dispose()
     {
         _timer.Dispose();

@@ -1,6 +1,8 @@
 namespace LightQ.Client.Processing;
 
-/// <summary>A message from its delivery until it is settled: renews its lock and says when the lock is lost.</summary>
+/// <summary>
+/// A message from its delivery until it is settled: renews its lock and reports when the lock is lost.
+/// </summary>
 /// <remarks>
 /// A lock is renewed at half of its time. Its end by this program's clock counts from before a renewal was asked for,
 /// so it is never after the broker's, and stands armed while the answer is awaited: a broker that does not answer
@@ -26,7 +28,7 @@ internal sealed class HeldMessage : IDisposable
     /// <param name="message">An owned message of a group with explicit settlement.</param>
     /// <param name="time">The client's clock.</param>
     /// <param name="maxRenewal">How long to renew its lock, from now and again from <see cref="TryBegin"/>.</param>
-    /// <param name="onCancelFailed">Told what callbacks of the handler's token threw.</param>
+    /// <param name="onCancelFailed">Called with what callbacks of the handler's token threw.</param>
     public HeldMessage(in Message message, TimeProvider time, TimeSpan maxRenewal, Action<Exception> onCancelFailed)
     {
         Message = message;
@@ -49,7 +51,7 @@ internal sealed class HeldMessage : IDisposable
 
     public Message Message { get; }
 
-    /// <summary>Whose order the message belongs to; null for none.</summary>
+    /// <summary>The lane that orders the message; null for none.</summary>
     public Lane? Lane { get; set; }
 
     /// <summary>The handler's.</summary>
@@ -59,7 +61,7 @@ internal sealed class HeldMessage : IDisposable
     public bool IsLost => Volatile.Read(ref _isLost);
 
     /// <summary>Its handler is about to begin.</summary>
-    /// <returns>False when the lock is lost already: the message comes again.</returns>
+    /// <returns>False when the lock is lost already: the message is redelivered.</returns>
     public bool TryBegin()
     {
         lock (_gate)
@@ -75,7 +77,7 @@ internal sealed class HeldMessage : IDisposable
         }
     }
 
-    /// <summary>Tells the handler to give up.</summary>
+    /// <summary>Cancels the handler's token.</summary>
     public void Cancel()
     {
         try
@@ -89,7 +91,7 @@ internal sealed class HeldMessage : IDisposable
         }
     }
 
-    /// <summary>The message is settled, or nobody's here any more: its lock is not renewed.</summary>
+    /// <summary>The message is settled, or no longer this member's: its lock is not renewed.</summary>
     public void Dispose()
     {
         lock (_gate)
@@ -152,7 +154,7 @@ internal sealed class HeldMessage : IDisposable
         Cancel();
     }
 
-    /// <summary>Called under the gate, or before anyone else knows this object.</summary>
+    /// <summary>Called under the gate, or before other threads know this object.</summary>
     private void Arm(DateTimeOffset at)
     {
         if (_isDisposed)

@@ -3,7 +3,7 @@ using LightQ.Client.Telemetry;
 
 namespace LightQ.Client.Processing;
 
-/// <summary>A message in a handler's hands; the default is one that nobody observes.</summary>
+/// <summary>A message in a handler's hands; the default is a message that is not observed.</summary>
 internal readonly struct ProcessObservation(Operation operation, Activity? span, TimeProvider time)
 {
     private readonly long _startedAt = time.GetTimestamp();

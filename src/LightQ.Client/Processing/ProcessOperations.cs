@@ -9,7 +9,7 @@ internal sealed class ProcessOperations(LightQClientOptions broker, string topic
 {
     private readonly ConcurrentDictionary<int, Operation> _process = new();
 
-    /// <summary>A handler is about to be given a message. Free while nobody listens.</summary>
+    /// <summary>A handler is about to be given a message. Free while no listener is registered.</summary>
     /// <returns>To be ended with what became of it. Until then its span is current.</returns>
     public ProcessObservation Begin(in Message message)
     {

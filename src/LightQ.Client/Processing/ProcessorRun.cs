@@ -25,7 +25,7 @@ internal sealed class ProcessorRun(
     private static readonly TimeSpan FirstDelay = TimeSpan.FromSeconds(1),
         MaxDelay = TimeSpan.FromSeconds(30);
 
-    /// <summary>What handlers get to give up in once their tokens are cancelled.</summary>
+    /// <summary>The time that handlers have to end once their tokens are cancelled.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stopping = new();
@@ -45,7 +45,7 @@ internal sealed class ProcessorRun(
     private TimeProvider Time => client.Options.TimeProvider;
 
     /// <summary>Begins, and waits for the subscription.</summary>
-    /// <exception cref="LightQException">The broker refused the subscription or cannot be reached.</exception>
+    /// <exception cref="LightQException">The broker rejected the subscription or cannot be reached.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         _ended = Task.WhenAll([

@@ -1,8 +1,8 @@
 namespace LightQ.Client.Publishing;
 
 /// <summary>
-/// Counts what a producer accepted and what became of it, and knows who waits for how much. Guarded by its producer's
-/// gate.
+/// Counts the messages that a producer accepted and their outcomes, and knows which flush waits for how many. Guarded
+/// by its producer's gate.
 /// </summary>
 internal sealed class FlushWaiters
 {
@@ -26,7 +26,7 @@ internal sealed class FlushWaiters
     /// <summary>Messages failed.</summary>
     /// <param name="count">How many.</param>
     /// <param name="error">Why.</param>
-    /// <param name="isAwaited">Whether someone else learns of it.</param>
+    /// <param name="isAwaited">Whether another caller learns of it.</param>
     public void Fail(int count, LightQException error, bool isAwaited)
     {
         _firstError ??= error;
@@ -35,7 +35,7 @@ internal sealed class FlushWaiters
         Settle(count);
     }
 
-    /// <summary>Tells of an error of messages that nobody awaited, once.</summary>
+    /// <summary>Throws the error of messages that no caller awaited, once.</summary>
     /// <exception cref="LightQException">The error.</exception>
     public void ThrowUnreported()
     {

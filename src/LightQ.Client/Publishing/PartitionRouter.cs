@@ -46,7 +46,7 @@ internal sealed class PartitionRouter
         return properties.MessageId is { } id ? _streams[PartitionOf(id)] : ChooseAny(recordLength, properties);
     }
 
-    /// <summary>Remembers who had no room.</summary>
+    /// <summary>Remembers the partition that had no room.</summary>
     /// <returns>False.</returns>
     public bool Refused(ProducerStream stream)
     {
@@ -54,7 +54,7 @@ internal sealed class PartitionRouter
         return false;
     }
 
-    /// <summary>Waits for the partition that refused last.</summary>
+    /// <summary>Waits for the partition that had no room last.</summary>
     public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) =>
         ServedOr(Volatile.Read(ref _refused)).WaitForRoomAsync(cancellationToken);
 

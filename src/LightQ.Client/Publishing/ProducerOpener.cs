@@ -32,8 +32,7 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
     }
 
     /// <summary>
-    /// A partition that the broker refuses is one that messages cannot be published to; the others are opened all the
-    /// same.
+    /// Messages cannot be published to a partition that the broker rejects; the others are opened all the same.
     /// </summary>
     private async Task<PartitionRouter> OpenOthersAsync(ProducerStream first, CancellationToken cancellationToken)
     {

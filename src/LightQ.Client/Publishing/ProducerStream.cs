@@ -244,7 +244,9 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     }
 
     /// <summary>Whether the topic takes a record of so many bytes and these times.</summary>
-    /// <exception cref="LightQException">The broker has not served the partition yet, so nobody knows.</exception>
+    /// <exception cref="LightQException">
+    /// The broker has not served the partition yet, so the limit is not known.
+    /// </exception>
     public bool Fits(long recordLength, in BatchProperties properties)
     {
         if (_opened.MaxBatchBytes == 0)
@@ -466,7 +468,9 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             throw reason.Copy();
     }
 
-    /// <summary>Claims the right to schedule this producer, if there is something to send and nobody has it.</summary>
+    /// <summary>
+    /// Claims the right to schedule this producer, if there is something to send and no other thread has it.
+    /// </summary>
     private Connection? TakeSchedule()
     {
         if (_isScheduled || !CanSend(mayTakeOpen: true))
@@ -568,7 +572,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         _link.ReopenLater(this, _connection);
     }
 
-    /// <summary>After an error nothing behind it is stored: everything fails, and the stream is opened anew.</summary>
+    /// <summary>After an error nothing after it is stored: everything fails, and the stream is opened anew.</summary>
     private void Break(SendBatch first, ErrorCode code, string message)
     {
         ClientLog.ProducerFailed(_link.Logger, Topic, code, message);

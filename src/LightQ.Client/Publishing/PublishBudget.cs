@@ -24,7 +24,7 @@ internal struct PublishBudget
     }
 
     /// <summary>
-    /// Whether at least half of the window is free, so that someone who waits for room can write more than one batch.
+    /// Whether at least half of the window is free, so that a caller that waits for room can write more than one batch.
     /// </summary>
     public readonly bool IsHalfFree => _sent + _queued <= _window / 2 && HasRoom(0);
 
@@ -66,7 +66,7 @@ internal struct PublishBudget
     /// <summary>The broker appended bytes.</summary>
     public void Credit(uint bytes) => _sent = Math.Max(0, _sent - bytes);
 
-    /// <summary>A batch was acknowledged or refused.</summary>
+    /// <summary>A batch was acknowledged or rejected.</summary>
     public void Settle(int bytes) => _unacknowledged -= bytes;
 
     /// <summary>Nothing that was sent will be credited any more.</summary>

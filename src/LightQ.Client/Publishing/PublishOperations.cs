@@ -26,7 +26,7 @@ internal sealed class PublishOperations(LightQClientOptions broker, string topic
 
     /// <summary>Counts a batch that was sent, and how long it took.</summary>
     /// <param name="messages">How many messages.</param>
-    /// <param name="startedAt">The clock's stamp of its first message; 0 when nobody wanted to know then.</param>
+    /// <param name="startedAt">The clock's stamp of its first message; 0 when nothing was measured then.</param>
     /// <param name="error">Why it failed, if it did.</param>
     public void Measure(int messages, long startedAt, string? error = null)
     {

@@ -6,7 +6,7 @@ using LightQ.Protocol.Frames;
 namespace LightQ.Client.Publishing;
 
 /// <summary>
-/// Tells publishers what became of their messages, and whoever measures. Guarded by their producer's gate.
+/// Reports the outcomes of messages to publishers and to the measurements. Guarded by their producer's gate.
 /// </summary>
 internal sealed class PublishOutcomes(
     PublishQueue queue,
@@ -15,7 +15,7 @@ internal sealed class PublishOutcomes(
     PublishOperations operations
 )
 {
-    /// <summary>Takes what an ack says of the batches in flight, up to the first that was refused.</summary>
+    /// <summary>Takes what an ack says of the batches in flight, up to the first that was rejected.</summary>
     /// <returns>That one, which has no outcome yet; null when all of them are stored.</returns>
     public SendBatch? Take(in PublishAckFrame frame, int partition, out ErrorCode error)
     {

@@ -108,7 +108,7 @@ internal sealed class PublishQueue
         (IsOpenFor(properties) && _open!.TryAddEncoded(record))
         || (TryOpenBatch(record.Length, properties) && _open!.TryAddEncoded(record));
 
-    /// <summary>Registers who waits for the record added last.</summary>
+    /// <summary>Registers the caller that waits for the record added last.</summary>
     public void AddWaiter(PublishCompletion completion) => _open!.AddWaiter(completion);
 
     /// <summary>Takes a whole batch behind everything else.</summary>

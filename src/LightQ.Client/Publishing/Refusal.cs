@@ -1,6 +1,6 @@
 namespace LightQ.Client.Publishing;
 
-/// <summary>Why a broker refused messages, for people.</summary>
+/// <summary>Why a broker rejected messages, for people.</summary>
 internal static class Refusal
 {
     public static string Describe(ErrorCode error) =>

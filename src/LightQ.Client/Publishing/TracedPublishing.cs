@@ -6,8 +6,8 @@ using LightQ.Protocol.Batches;
 namespace LightQ.Client.Publishing;
 
 /// <summary>
-/// Publishing while somebody listens to spans: each message carries the context of the one that published it, or of
-/// what is current where that is not sampled.
+/// Publishes while a listener for spans is registered: each message carries the context of the one that published it,
+/// or of what is current where that is not sampled.
 /// </summary>
 /// <remarks>A context never makes a publish fail: a message that would be too large with it goes without.</remarks>
 internal static class TracedPublishing

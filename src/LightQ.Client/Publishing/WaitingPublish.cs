@@ -5,12 +5,12 @@ using LightQ.Protocol.Batches;
 namespace LightQ.Client.Publishing;
 
 /// <summary>
-/// A publish that found no room: an encoded record, a whole batch, or neither for someone who only waits for room.
+/// A publish that found no room: an encoded record, a whole batch, or neither for a caller that only waits for room.
 /// </summary>
 /// <param name="Record">A rented array with the record, or null.</param>
 /// <param name="RecordLength">The record's bytes.</param>
 /// <param name="Batch">The batch, or null.</param>
-/// <param name="Completion">Who waits.</param>
+/// <param name="Completion">The caller that waits.</param>
 /// <param name="Properties">When the record is due and when it expires, and its id.</param>
 internal readonly record struct WaitingPublish(
     byte[]? Record,
@@ -25,7 +25,7 @@ internal readonly record struct WaitingPublish(
 
     public ReadOnlySpan<byte> Encoded => Record.AsSpan(0, RecordLength);
 
-    /// <summary>Gives the memory back; the record was copied into a batch, or nobody wants it any more.</summary>
+    /// <summary>Gives the memory back; the record was copied into a batch, or no caller needs it any more.</summary>
     public void ReturnRecord()
     {
         if (Record is not null)

@@ -9,7 +9,7 @@ internal sealed class WaitingPublishes(PublishQueue queue, FlushWaiters flushes)
 
     public void Add(in WaitingPublish publish) => _waiting.Enqueue(publish);
 
-    /// <summary>Lets those who wait for room in, as far as the room goes.</summary>
+    /// <summary>Admits the publishes that wait for room, as far as the room goes.</summary>
     public void Admit()
     {
         while (_waiting.TryPeek(out WaitingPublish next))

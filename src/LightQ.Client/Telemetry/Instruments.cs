@@ -4,8 +4,8 @@ using System.Diagnostics.Metrics;
 namespace LightQ.Client.Telemetry;
 
 /// <summary>
-/// The client's source of spans and its instruments, one of each a process. Whoever uses one asks first whether anybody
-/// listens.
+/// The client's source of spans and its instruments, one of each a process. Code that uses one checks first whether a
+/// listener is registered.
 /// </summary>
 internal static class Instruments
 {

@@ -37,7 +37,7 @@ internal sealed class Operation
         _attributes = [.. attributes];
     }
 
-    /// <summary>Starts a span, unless nobody wants it. What is current stays so.</summary>
+    /// <summary>Starts a span if a listener wants it. What is current stays so.</summary>
     /// <param name="parent">Its parent; the default for what is current, if anything is.</param>
     /// <param name="links">What it belongs to besides.</param>
     /// <param name="start">When it began; the default for now.</param>

@@ -6,7 +6,7 @@ namespace LightQ.Client.Telemetry;
 /// <summary>What is said of a span at its end.</summary>
 internal static class Spans
 {
-    /// <summary>Ends a span. What else is current stays so: the thread may be anybody's.</summary>
+    /// <summary>Ends a span. What else is current stays so: the thread may belong to other code.</summary>
     public static void End(this Activity span)
     {
         Activity? current = Activity.Current;

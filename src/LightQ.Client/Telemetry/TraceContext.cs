@@ -41,7 +41,7 @@ internal static class TraceContext
 
     /// <summary>The headers with a context behind them.</summary>
     /// <param name="headers">The message's own; they stay as they are.</param>
-    /// <param name="source">Whose context it is to be; null, or one without a W3C id, for none.</param>
+    /// <param name="source">The activity whose context is added; null, or one without a W3C id, for none.</param>
     /// <returns>The headers themselves when there is nothing to add, or no room.</returns>
     public static MessageHeaders? AddTo(MessageHeaders? headers, Activity? source)
     {

@@ -6,8 +6,7 @@ namespace LightQ.Protocol.Batches;
 
 /// <summary>Compresses the records of a batch and inflates them again. Thread-safe.</summary>
 /// <remarks>
-/// Brotli allocates nothing that the garbage collector knows of, Deflate a few hundred bytes a batch, for the
-/// framework's stream.
+/// Brotli allocates no managed memory. Deflate allocates a few hundred bytes a batch, for the framework's stream.
 /// </remarks>
 public static class BatchCompression
 {
@@ -19,12 +18,14 @@ public static class BatchCompression
     /// <summary>
     /// Compresses records into a payload, padded so that it keeps to <see cref="ProtocolLimits.InflationRatio"/>.
     /// </summary>
-    /// <param name="codec">How.</param>
-    /// <param name="level">How hard.</param>
+    /// <param name="codec">The codec to compress with.</param>
+    /// <param name="level">How hard the codec tries.</param>
     /// <param name="records">The records.</param>
-    /// <param name="payload">Where they go; a payload that does not fit is not wanted.</param>
+    /// <param name="payload">Where the payload is written. A payload that does not fit is not needed.</param>
     /// <param name="written">The payload's length.</param>
-    /// <returns>False when it does not fit, or has more records than a compressed batch may have.</returns>
+    /// <returns>
+    /// False when the payload does not fit, or there are more records than a compressed batch may have.
+    /// </returns>
     public static bool TryCompress(
         BatchCodec codec,
         CompressionLevel level,
@@ -59,10 +60,10 @@ public static class BatchCompression
         return true;
     }
 
-    /// <summary>Inflates a payload. Never writes behind <paramref name="records"/>.</summary>
-    /// <param name="codec">How it is compressed.</param>
+    /// <summary>Inflates a payload. Never writes beyond <paramref name="records"/>.</summary>
+    /// <param name="codec">The codec that compressed it.</param>
     /// <param name="payload">The payload, padding included.</param>
-    /// <param name="records">As many bytes as the header says.</param>
+    /// <param name="records">Where the records are written: as many bytes as the header says.</param>
     /// <returns>False when the codec is unknown, or the payload does not inflate to exactly that many bytes.</returns>
     public static bool TryInflate(BatchCodec codec, ReadOnlySpan<byte> payload, Span<byte> records) =>
         codec switch

@@ -1,18 +1,18 @@
 namespace LightQ.Protocol.Batches;
 
-/// <summary>What becomes of a batch that a consumer gets to; see <see cref="BatchView.FateAt"/>.</summary>
+/// <summary>What a consumer does with the next batch; see <see cref="BatchView.FateAt"/>.</summary>
 public enum BatchFate
 {
-    /// <summary>Its messages are handed out.</summary>
+    /// <summary>The consumer hands out its messages.</summary>
     Deliver,
 
-    /// <summary>It holds no messages: a note of the broker to itself.</summary>
+    /// <summary>The consumer skips it: it holds a note that the broker wrote for itself, and no messages.</summary>
     Skip,
 
-    /// <summary>Its messages are not due. They come again, in another batch, when they are.</summary>
+    /// <summary>Its messages are not due. The broker delivers them in another batch when they are.</summary>
     Later,
 
-    /// <summary>The time to live of its messages is over: the consumer gets a gap.</summary>
+    /// <summary>The time to live of its messages has passed: the consumer gets a gap.</summary>
     Expired,
 
     /// <summary>Its messages are lost: the consumer gets a gap.</summary>

@@ -4,7 +4,7 @@ using System.Buffers.Binary;
 namespace LightQ.Protocol.Batches;
 
 /// <summary>
-/// Inflates one compressed batch at a time into pooled memory, as the batch it would be without compression. Not
+/// Inflates one compressed batch at a time into pooled memory: the result is the batch without compression. Not
 /// thread-safe.
 /// </summary>
 /// <param name="maxBytes">Most bytes that the records of a batch may have.</param>
@@ -16,7 +16,7 @@ public sealed class BatchInflater(int maxBytes)
     /// <summary>The inflated batch's length.</summary>
     public int Length { get; private set; }
 
-    /// <summary>Inflates a batch; the one before is gone.</summary>
+    /// <summary>Inflates a batch. It replaces the one that was inflated before.</summary>
     /// <param name="batch">A whole batch whose checksums hold.</param>
     /// <returns>False when its records would be longer than is allowed, or are damaged.</returns>
     public bool TryInflate(in BatchView batch)
@@ -42,7 +42,7 @@ public sealed class BatchInflater(int maxBytes)
         return true;
     }
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Returns the memory to the pool.</summary>
     public void Return()
     {
         if (Memory.Length != 0)

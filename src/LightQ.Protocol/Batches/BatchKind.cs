@@ -6,9 +6,9 @@ public enum BatchKind
     /// <summary>Messages.</summary>
     Data = 0,
 
-    /// <summary>A note of the broker to itself; consumers skip it.</summary>
+    /// <summary>A note that the broker wrote for itself; consumers skip it.</summary>
     Control = 1,
 
-    /// <summary>Stands for offsets whose messages are lost.</summary>
+    /// <summary>Stands in the log for offsets whose messages are lost.</summary>
     Gap = 2,
 }

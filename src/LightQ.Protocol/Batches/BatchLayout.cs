@@ -46,15 +46,15 @@ public static class BatchLayout
     public const uint HasExpiry = 1 << 9;
 
     /// <summary>
-    /// The flag of what the broker has made of a delayed batch: its delivery, or with <see cref="HasDueTime"/> a copy
-    /// that takes its place. Only the broker sets it.
+    /// The flag of a batch that the broker made from a delayed one: its delivery, or with <see cref="HasDueTime"/> a
+    /// copy that replaces it. Only the broker sets it.
     /// </summary>
     public const uint HasOrigin = 1 << 10;
 
     /// <summary>The flag of a batch whose only message has an id.</summary>
     public const uint HasMessageId = 1 << 11;
 
-    /// <summary>The flags that a producer may set; of codecs those of <see cref="BatchCodec"/>.</summary>
+    /// <summary>The flags that a producer may set. The codec bits may name any <see cref="BatchCodec"/>.</summary>
     public const uint ProducerFlags = CodecMask | HasDueTime | HasExpiry | HasMessageId;
 
     /// <summary>Offset of the length.</summary>
@@ -111,7 +111,7 @@ public static class BatchLayout
     /// <summary>Offset of the distance to the durable end.</summary>
     public const int DurableBack = 84;
 
-    /// <summary>Offset of the code by which a journal knows its own batches.</summary>
+    /// <summary>Offset of the authentication code by which a journal recognizes its own batches.</summary>
     public const int Mac = 88;
 
     /// <summary>Rounds up to <see cref="Alignment"/>.</summary>

@@ -6,14 +6,14 @@ using System.Text.Unicode;
 namespace LightQ.Protocol.Batches;
 
 /// <summary>
-/// What a producer says of a batch in its header's extensions: when its messages are delivered and when they are of no
-/// use any more, in unix microseconds, and the id of its only message. <c>default</c>: at once, never, and none.
+/// The extensions that a producer writes into a batch header: when the messages are delivered and when they expire, in
+/// unix microseconds, and the id of the only message. <c>default</c>: at once, never, and no id.
 /// </summary>
 /// <param name="DueAt">When they are due; 0 for at once.</param>
 /// <param name="ExpiresAt">When they expire; 0 for never.</param>
 /// <param name="MessageId">
-/// The id, 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8; null for none. A batch with one has one
-/// message.
+/// The id, 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8; null for none. A batch with an id holds
+/// one message.
 /// </param>
 public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string? MessageId = null)
 {
@@ -23,12 +23,14 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
     private const long DueStep = 10_000;
 
     /// <summary>
-    /// The times of a message, rounded up so that messages meet in a batch: a due time to 10 ms, an expiry to a 64th of
-    /// the time to live, 1 ms at least.
+    /// Rounds up the times of a message, so that messages can share a batch: a due time to 10 ms, an expiry to a 64th
+    /// of the time to live, at least 1 ms.
     /// </summary>
-    /// <param name="now">Now.</param>
-    /// <param name="dueAt">When it is to be delivered; not after <paramref name="now"/> for at once.</param>
-    /// <param name="timeToLive">How long it is of use, from then; null for ever.</param>
+    /// <param name="now">The time now.</param>
+    /// <param name="dueAt">
+    /// When the message is to be delivered; a time not after <paramref name="now"/> means at once.
+    /// </param>
+    /// <param name="timeToLive">How long the message is of use after that; null for ever.</param>
     public static BatchProperties Round(long now, long dueAt, TimeSpan? timeToLive)
     {
         long due = dueAt > now ? RoundUp(dueAt, DueStep) : 0;
@@ -38,7 +40,7 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
         );
     }
 
-    /// <summary>Bytes of a header that says so.</summary>
+    /// <summary>Bytes of a header with these extensions.</summary>
     public int HeaderLength =>
         BatchLayout.HeaderSize
         + (DueAt != 0 ? BatchExtension.Size : 0)
@@ -46,7 +48,7 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
         + (MessageId is { } id ? BatchExtension.HeadSize + Encoding.UTF8.GetByteCount(id) : 0);
 
     /// <summary>
-    /// Whether an id is one: valid text of 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8.
+    /// Whether an id is valid: text of 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8.
     /// </summary>
     /// <param name="id">The id.</param>
     public static bool IsMessageId(string id)

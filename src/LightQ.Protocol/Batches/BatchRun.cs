@@ -1,7 +1,7 @@
 namespace LightQ.Protocol.Batches;
 
 /// <summary>
-/// Enumerates the batches of a run: the body of Publish and Deliver, a piece of a ring or of a segment.
+/// Enumerates the batches of a run: the body of a Publish or Deliver frame, or a piece of a ring or of a segment.
 /// </summary>
 /// <remarks>
 /// Stops at the first impossible length; <see cref="Remaining"/> is then not empty. Allocates nothing.
@@ -13,10 +13,10 @@ public ref struct BatchRun
     /// <summary>Starts at the front of <paramref name="run"/>.</summary>
     public BatchRun(ReadOnlySpan<byte> run) => Remaining = run;
 
-    /// <summary>What has not been enumerated.</summary>
+    /// <summary>The bytes that have not been enumerated.</summary>
     public ReadOnlySpan<byte> Remaining { get; private set; }
 
-    /// <summary>The batch at hand.</summary>
+    /// <summary>The current batch.</summary>
     public readonly BatchView Current => _current;
 
     /// <summary>Goes to the next batch.</summary>
@@ -28,6 +28,6 @@ public ref struct BatchRun
         return true;
     }
 
-    /// <summary>This, for <c>foreach</c>.</summary>
+    /// <summary>Returns this enumerator, for <c>foreach</c>.</summary>
     public readonly BatchRun GetEnumerator() => this;
 }

@@ -5,12 +5,12 @@ namespace LightQ.Protocol.Batches;
 /// <param name="AppendTime">The broker's clock, unix microseconds; never decreases within a log.</param>
 /// <param name="LeaderEpoch">The log's epoch.</param>
 /// <param name="PreviousCrc">
-/// Header checksum of the batch before in the same segment, or the segment header's for the first.
+/// Header checksum of the previous batch in the same segment; for the first batch, that of the segment header.
 /// </param>
-/// <param name="DurableBack"><paramref name="BaseOffset"/> minus the durable end at that moment, saturating.</param>
+/// <param name="DurableBack"><paramref name="BaseOffset"/> minus the durable end at that moment; saturates.</param>
 /// <param name="Mac">
-/// Message authentication code of the batch's place under the log's own key; 0 where no journal keeps it. Only the log
-/// can check it.
+/// Message authentication code of the batch's place in the log, made with the log's own key; 0 where no journal stores
+/// the batch. Only the log can verify it.
 /// </param>
 public readonly record struct BatchStamp(
     long BaseOffset,

@@ -4,8 +4,8 @@ using System.Text.Unicode;
 namespace LightQ.Protocol.Batches;
 
 /// <summary>
-/// What a broker checks of a producer's batch before it appends it: first the header, here, and then what
-/// <see cref="BatchView.VerifyPayload"/> says.
+/// Checks a producer's batch for the broker before it is appended: first the header, here, and then the payload, with
+/// <see cref="BatchView.VerifyPayload"/>.
 /// </summary>
 public static class BatchValidator
 {
@@ -17,7 +17,7 @@ public static class BatchValidator
     /// <param name="run">The rest of a Publish body.</param>
     /// <param name="maxBatchBytes">The topic's limit.</param>
     /// <param name="batch">The batch, when the result is <see cref="ErrorCode.None"/>.</param>
-    /// <param name="reason">What is wrong, for people; empty when nothing is.</param>
+    /// <param name="reason">What is wrong, for people; empty when nothing is wrong.</param>
     /// <returns>
     /// <see cref="ErrorCode.None"/>, <see cref="ErrorCode.MalformedBatch"/>, <see cref="ErrorCode.MessageTooLarge"/> or
     /// <see cref="ErrorCode.NotSupported"/>.
@@ -56,10 +56,10 @@ public static class BatchValidator
     }
 
     /// <summary>
-    /// Whether compressed records may be so long: what a reader checks before it reserves memory for them.
+    /// Whether compressed records may have this length. A reader checks it before it reserves memory for them.
     /// </summary>
     /// <param name="payloadBytes">Bytes of the payload, padding included.</param>
-    /// <param name="uncompressedLength">What the header says of the records.</param>
+    /// <param name="uncompressedLength">The length of the records that the header states.</param>
     public static bool IsInflatable(int payloadBytes, int uncompressedLength) =>
         uncompressedLength is >= 0 and <= ProtocolLimits.InflatedBatchBytes
         && uncompressedLength <= (long)payloadBytes * ProtocolLimits.InflationRatio;

@@ -8,15 +8,15 @@ namespace LightQ.Protocol.Batches;
 
 /// <summary>Reads the fields of one batch in place.</summary>
 /// <remarks>
-/// The span must hold at least a whole header; a view made by <see cref="TryRead"/> or <see cref="BatchRun"/> does, and
-/// holds the whole batch. <c>default</c> holds nothing and may not be asked anything. Nothing here verifies a checksum
-/// unless its name says so. Valid as long as the memory behind it.
+/// The span must hold at least a whole header. A view made by <see cref="TryRead"/> or <see cref="BatchRun"/> holds the
+/// whole batch. <c>default</c> holds nothing: do not use its members. Nothing here verifies a checksum unless its name
+/// says so. Valid as long as the memory behind it is.
 /// </remarks>
 public readonly ref struct BatchView
 {
     private readonly ReadOnlySpan<byte> _bytes;
 
-    /// <summary>Looks at <paramref name="bytes"/>: exactly one batch, or at least its header.</summary>
+    /// <summary>Creates a view of <paramref name="bytes"/>: exactly one batch, or at least its header.</summary>
     /// <exception cref="ProtocolException">There are fewer than 96 bytes.</exception>
     public BatchView(ReadOnlySpan<byte> bytes)
     {
@@ -28,37 +28,36 @@ public readonly ref struct BatchView
     /// <summary>All the bytes of the view.</summary>
     public ReadOnlySpan<byte> Bytes => _bytes;
 
-    /// <summary>The whole batch, in bytes.</summary>
+    /// <summary>Length of the whole batch, in bytes.</summary>
     public int Length => BinaryPrimitives.ReadInt32LittleEndian(_bytes);
 
-    /// <summary>The header's checksum as stored.</summary>
+    /// <summary>The header's checksum , as stored.</summary>
     public uint HeaderCrc => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.HeaderCrc..]);
 
-    /// <summary>The payload's checksum as stored.</summary>
+    /// <summary>The payload's checksum , as stored.</summary>
     public uint PayloadCrc => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.PayloadCrc..]);
 
-    /// <summary>The header, extensions included, in bytes.</summary>
+    /// <summary>Length of the header, extensions included, in bytes.</summary>
     public int HeaderLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[BatchLayout.HeaderLength..]);
 
     /// <summary>The flags.</summary>
     public uint Flags => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.Flags..]);
 
-    /// <summary>How the records are compressed; may be a number that no <see cref="BatchCodec"/> has.</summary>
+    /// <summary>How the records are compressed; may be a number that is no <see cref="BatchCodec"/>.</summary>
     public BatchCodec Codec => (BatchCodec)(Flags & BatchLayout.CodecMask);
 
     /// <summary>When its messages are due, in unix microseconds; 0 for at once. Needs the whole header.</summary>
     public long DueAt => (Flags & BatchLayout.HasDueTime) == 0 ? 0 : ReadExtension(BatchExtension.DueTime, 0);
 
     /// <summary>
-    /// From when on its messages are of no use, in unix microseconds; <see cref="long.MaxValue"/> for never. Needs the
-    /// whole header.
+    /// When its messages expire, in unix microseconds; <see cref="long.MaxValue"/> for never. Needs the whole header.
     /// </summary>
     public long ExpiresAt =>
         (Flags & BatchLayout.HasExpiry) == 0 ? long.MaxValue : ReadExtension(BatchExtension.Expiry, long.MaxValue);
 
     /// <summary>
-    /// Where the delayed batch was published of which this is the delivery or, with a due time, a copy that takes its
-    /// place; -1 when it is neither. Needs the whole header.
+    /// For the delivery of a delayed batch, or with a due time a copy that replaces it: the offset at which the delayed
+    /// batch was published. Otherwise -1. Needs the whole header.
     /// </summary>
     public long OriginOffset =>
         (Flags & (BatchLayout.HasOrigin | BatchLayout.HasDueTime)) switch
@@ -79,9 +78,7 @@ public readonly ref struct BatchView
     /// <summary>What the batch holds.</summary>
     public BatchKind Kind => (BatchKind)((Flags >> 4) & 7);
 
-    /// <summary>
-    /// What becomes of the batch when a consumer gets to it. Needs the whole header; says nothing of damage.
-    /// </summary>
+    /// <summary>What a consumer does with the batch. Needs the whole header; does not check for damage.</summary>
     /// <param name="now">The consumer's time, in unix microseconds.</param>
     public BatchFate FateAt(long now) =>
         Kind switch
@@ -93,7 +90,7 @@ public readonly ref struct BatchView
             _ => BatchFate.Deliver,
         };
 
-    /// <summary>How many records.</summary>
+    /// <summary>How many records it holds.</summary>
     public int RecordCount => BinaryPrimitives.ReadInt32LittleEndian(_bytes[BatchLayout.RecordCount..]);
 
     /// <summary>How many offsets it covers.</summary>
@@ -105,7 +102,7 @@ public readonly ref struct BatchView
     /// <summary>Offset of the first message.</summary>
     public long BaseOffset => BinaryPrimitives.ReadInt64LittleEndian(_bytes[BatchLayout.BaseOffset..]);
 
-    /// <summary>One behind the offset of the last message.</summary>
+    /// <summary>The offset after that of the last message.</summary>
     public long NextOffset => BaseOffset + OffsetSpan;
 
     /// <summary>When the broker appended it, in unix microseconds.</summary>
@@ -114,7 +111,7 @@ public readonly ref struct BatchView
     /// <summary>When the producer opened it, in unix microseconds of the producer's clock.</summary>
     public long Timestamp => BinaryPrimitives.ReadInt64LittleEndian(_bytes[BatchLayout.Timestamp..]);
 
-    /// <summary>Who sent it; 0 for an anonymous producer.</summary>
+    /// <summary>Id of the producer that sent it; 0 for an anonymous one.</summary>
     public ulong ProducerId => BinaryPrimitives.ReadUInt64LittleEndian(_bytes[BatchLayout.ProducerId..]);
 
     /// <summary>The producer's number of the first record.</summary>
@@ -126,16 +123,18 @@ public readonly ref struct BatchView
     /// <summary>The log's epoch when it was appended.</summary>
     public uint LeaderEpoch => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.LeaderEpoch..]);
 
-    /// <summary>Header checksum of the batch before it.</summary>
+    /// <summary>Header checksum of the previous batch.</summary>
     public uint PreviousCrc => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.PreviousCrc..]);
 
-    /// <summary><see cref="BaseOffset"/> minus the durable end when it was appended, saturating.</summary>
+    /// <summary><see cref="BaseOffset"/> minus the durable end when it was appended; saturates.</summary>
     public uint DurableBack => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.DurableBack..]);
 
-    /// <summary>The code by which a journal knows its own batches; 0 where no journal keeps it.</summary>
+    /// <summary>
+    /// The authentication code by which a journal recognizes its own batches; 0 where no journal stores them.
+    /// </summary>
     public ulong Mac => BinaryPrimitives.ReadUInt64LittleEndian(_bytes[BatchLayout.Mac..]);
 
-    /// <summary>The bytes behind the header, padding included.</summary>
+    /// <summary>The bytes after the header, padding included.</summary>
     /// <exception cref="ProtocolException">
     /// The header's lengths contradict each other, or the view holds less than the batch.
     /// </exception>
@@ -179,7 +178,7 @@ public readonly ref struct BatchView
     /// <summary>Takes the first batch of a run by its length; nothing else is checked.</summary>
     /// <param name="run">Bytes that begin with a batch.</param>
     /// <param name="batch">The batch.</param>
-    /// <returns>False when the length is impossible or the run is shorter than it.</returns>
+    /// <returns>False when the length is impossible, or longer than the run.</returns>
     public static bool TryRead(ReadOnlySpan<byte> run, out BatchView batch)
     {
         batch = default;
@@ -206,7 +205,9 @@ public readonly ref struct BatchView
             && ComputeHeaderCrc(_bytes[..headerLength]) == HeaderCrc;
     }
 
-    /// <summary>Whether the payload's checksum holds. Needs the whole batch and a header that holds.</summary>
+    /// <summary>
+    /// Whether the payload's checksum holds. Needs the whole batch and a header whose checksum holds.
+    /// </summary>
     public bool VerifyPayload()
     {
         int headerLength = HeaderLength,
@@ -218,7 +219,7 @@ public readonly ref struct BatchView
     }
 
     /// <summary>The checksum of a header: bytes 0 to 3 and from 8 on.</summary>
-    /// <param name="header">The header with its extensions, and nothing more.</param>
+    /// <param name="header">The header with its extensions, and nothing after them.</param>
     public static uint ComputeHeaderCrc(ReadOnlySpan<byte> header)
     {
         uint length = ~BitOperations.Crc32C(uint.MaxValue, BinaryPrimitives.ReadUInt32LittleEndian(header));

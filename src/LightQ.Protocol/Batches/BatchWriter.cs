@@ -7,15 +7,15 @@ namespace LightQ.Protocol.Batches;
 public static class BatchWriter
 {
     /// <summary>
-    /// Writes the header in front of records that are already in place, pads behind them, and computes both checksums.
+    /// Writes the header in front of records that are already in place, pads after them, and computes both checksums.
     /// </summary>
     /// <param name="batch">96 bytes for the header, then the records, then at least 7 bytes for padding.</param>
     /// <param name="recordBytes">Bytes of the records.</param>
     /// <param name="recordCount">How many records.</param>
-    /// <param name="origin">Who sends it.</param>
+    /// <param name="origin">The producer that sends the batch.</param>
     /// <param name="timestamp">When the batch was opened, unix microseconds.</param>
-    /// <param name="kind">What it holds.</param>
-    /// <param name="offsetSpan">How many offsets it covers; by default one a record.</param>
+    /// <param name="kind">What the batch holds.</param>
+    /// <param name="offsetSpan">How many offsets it covers; by default one for each record.</param>
     /// <returns>The batch's length in bytes.</returns>
     public static int Complete(
         Span<byte> batch,
@@ -37,19 +37,19 @@ public static class BatchWriter
     }
 
     /// <summary>
-    /// Writes a producer's header in front of a payload that is already in place, pads behind it, and computes both
+    /// Writes a producer's header in front of a payload that is already in place, pads after it, and computes both
     /// checksums.
     /// </summary>
     /// <param name="batch">
     /// <see cref="BatchProperties.HeaderLength"/> bytes for the header, then the payload, then at least 7 bytes for
     /// padding.
     /// </param>
-    /// <param name="payloadBytes">Bytes of the payload: of the records, or of what the codec made of them.</param>
+    /// <param name="payloadBytes">Bytes of the payload: the records, or the codec's output.</param>
     /// <param name="recordCount">How many records.</param>
     /// <param name="uncompressedLength">Bytes of the records.</param>
     /// <param name="codec">How they are compressed.</param>
-    /// <param name="properties">When they are due and when they expire, and the id of an only one.</param>
-    /// <param name="origin">Who sends it.</param>
+    /// <param name="properties">When the messages are due and when they expire, and the id of the only message.</param>
+    /// <param name="origin">The producer that sends the batch.</param>
     /// <param name="timestamp">When the batch was opened, unix microseconds.</param>
     /// <returns>The batch's length in bytes.</returns>
     public static int Complete(
@@ -76,7 +76,7 @@ public static class BatchWriter
     /// </summary>
     /// <param name="batch">A whole batch whose header is valid.</param>
     /// <param name="stamp">The broker's fields.</param>
-    /// <returns>The new header checksum, which the next batch refers to.</returns>
+    /// <returns>The new header checksum, which the next batch repeats.</returns>
     public static uint Stamp(Span<byte> batch, in BatchStamp stamp)
     {
         BinaryPrimitives.WriteInt64LittleEndian(batch[BatchLayout.BaseOffset..], stamp.BaseOffset);
@@ -89,11 +89,11 @@ public static class BatchWriter
     }
 
     /// <summary>
-    /// Makes of a delayed batch the delivery of it: no due time but the offset at which it was published, and no
-    /// producer, because no producer sends it. The payload and everything else stay as they are; the checksum of the
-    /// header comes with the stamp.
+    /// Turns a delayed batch into its delivery: without a due time but with the offset at which it was published, and
+    /// without a producer, because no producer sends it. The payload and everything else stay as they are. Stamping the
+    /// batch computes the checksum of the header.
     /// </summary>
-    /// <param name="batch">A whole delayed batch, as it was stamped, or a copy of it.</param>
+    /// <param name="batch">A whole delayed batch as it was stamped, or a copy of one.</param>
     /// <param name="originOffset">The base offset at which it was published.</param>
     public static void MakeDelivery(Span<byte> batch, long originOffset)
     {
@@ -112,11 +112,11 @@ public static class BatchWriter
     }
 
     /// <summary>
-    /// Makes of a delayed batch a copy that takes its place in the log, due at the same time: no producer sends it, and
-    /// the field of its number holds the offset at which it was published, so that it is as long as it was. The
-    /// checksum of the header comes with the stamp.
+    /// Turns a delayed batch into a copy that replaces it in the log, due at the same time. No producer sends the copy:
+    /// the field for the producer's sequence holds the offset at which the batch was published, so the length stays the
+    /// same. Stamping the batch computes the checksum of the header.
     /// </summary>
-    /// <param name="batch">A whole delayed batch, as it was stamped, or a copy of it.</param>
+    /// <param name="batch">A whole delayed batch as it was stamped, or a copy of one.</param>
     /// <param name="originOffset">The base offset at which it was published.</param>
     public static void MakeCopy(Span<byte> batch, long originOffset)
     {

@@ -9,11 +9,11 @@ namespace LightQ.Protocol.Checksums;
 /// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF), as in RFC 3720.
 /// </summary>
 /// <remarks>
-/// One step is <see cref="BitOperations.Crc32C(uint, ulong)"/>: the processor's instruction where there is one, a table
-/// otherwise. The instruction takes three cycles but starts every cycle, so longer inputs run three independent chains
-/// and join them by multiplying with x^(8·block) through a table (the operator "append so many zero bytes" is linear
-/// over GF(2)). Measured on one core of an AMD EPYC: 22 GB/s at 64 KiB, 12 at 1 KiB, 7 at 64 bytes; a single chain
-/// reaches 8. Thread-safe; allocates nothing.
+/// One step is <see cref="BitOperations.Crc32C(uint, ulong)"/>: the processor's instruction, or a table where there is
+/// none. The instruction takes three cycles but starts every cycle, so longer inputs run three independent chains and
+/// join them by multiplying with x^(8·block) through a table (the operator "append so many zero bytes" is linear over
+/// GF(2)). Measured on one core of an AMD EPYC: 22 GB/s at 64 KiB, 12 at 1 KiB, 7 at 64 bytes; a single chain reaches
+/// 8. Thread-safe; allocates nothing.
 /// </remarks>
 public static class Crc32C
 {
@@ -26,10 +26,10 @@ public static class Crc32C
     public static uint Compute(ReadOnlySpan<byte> data) => Append(0, data);
 
     /// <summary>
-    /// The checksum of earlier data, whose checksum is <paramref name="crc"/>, followed by <paramref name="data"/>.
+    /// Continues a checksum: <paramref name="crc"/> is that of earlier data, and <paramref name="data"/> follows it.
     /// </summary>
     /// <param name="crc">The checksum so far; 0 for none.</param>
-    /// <param name="data">What follows.</param>
+    /// <param name="data">The data that follows.</param>
     public static uint Append(uint crc, ReadOnlySpan<byte> data)
     {
         uint state = ~crc;

@@ -1,16 +1,15 @@
 namespace LightQ.Client;
 
 /// <summary>
-/// Why a request was refused. The same numbers travel in data-plane frames, in the <c>lightq-error-code</c> trailer of
-/// the control plane, and in the SDK's exception. A number is never used for anything else, even after its code is
-/// gone.
+/// Why a request was rejected. The same numbers are used in data-plane frames, in the <c>lightq-error-code</c> trailer
+/// of the control plane, and in the SDK's exception. A number is never used again, even after its code was removed.
 /// </summary>
 public enum ErrorCode : ushort
 {
     /// <summary>No error.</summary>
     None = 0,
 
-    /// <summary>Something inside the broker failed; its log says what. Retrying may help.</summary>
+    /// <summary>Something inside the broker failed; the broker's log has the details. Retrying may help.</summary>
     Internal = 1,
 
     /// <summary>
@@ -18,11 +17,11 @@ public enum ErrorCode : ushort
     /// </summary>
     MalformedFrame = 2,
 
-    /// <summary>A batch is damaged or contradicts itself. The producer stream breaks.</summary>
+    /// <summary>A batch is damaged or contradicts itself. The producer stream is broken.</summary>
     MalformedBatch = 3,
 
     /// <summary>
-    /// The peer speaks no common version, or requires a feature this side lacks. The connection closes.
+    /// The peer speaks no common version, or requires a feature that this side lacks. The connection closes.
     /// </summary>
     UnsupportedVersion = 4,
 
@@ -32,7 +31,7 @@ public enum ErrorCode : ushort
     /// <summary>A frame is longer than the limit in force. The connection closes.</summary>
     FrameTooLarge = 6,
 
-    /// <summary>A batch or a message is longer than the topic's limit. The producer stream breaks.</summary>
+    /// <summary>A batch or a message is longer than the topic's limit. The producer stream is broken.</summary>
     MessageTooLarge = 7,
 
     /// <summary>An argument is outside its range; the message names it and what is allowed.</summary>
@@ -47,39 +46,40 @@ public enum ErrorCode : ushort
     /// <summary>The topic has no such partition.</summary>
     UnknownPartition = 11,
 
-    /// <summary>The topic cannot do that: for example, an ack level its kind cannot reach.</summary>
+    /// <summary>The topic does not support the request: for example, its kind cannot reach the ack level.</summary>
     NotSupported = 12,
 
     /// <summary>Credentials are missing or wrong.</summary>
     Unauthenticated = 13,
 
-    /// <summary>The principal has no right to do that.</summary>
+    /// <summary>The client has no permission for the request.</summary>
     PermissionDenied = 14,
 
     /// <summary>A limit on resources is reached; the message names it.</summary>
     ResourceExhausted = 15,
 
     /// <summary>
-    /// The producer sent more than its publish window, and the connection closes; or more unacknowledged batches than
-    /// it may have, and the producer stream breaks.
+    /// The producer sent more bytes than its publish window allows: the connection closes. Or it sent more
+    /// unacknowledged batches than it may: the producer stream is broken.
     /// </summary>
     WindowExceeded = 16,
 
     /// <summary>This broker does not lead the partition.</summary>
     NotLeader = 17,
 
-    /// <summary>The peer's view of the log is older than the log's epoch.</summary>
+    /// <summary>The peer knows an older epoch of the log than the current one.</summary>
     StaleEpoch = 18,
 
     /// <summary>
-    /// An earlier error broke this producer stream: nothing behind it was stored. Reopen it to go on.
+    /// An earlier error broke this producer stream: nothing that was sent after it was stored. Reopen the stream to go
+    /// on.
     /// </summary>
     StreamBroken = 19,
 
     /// <summary>A batch of a named producer overlaps what is stored without being equal to it.</summary>
     SequenceOverlap = 20,
 
-    /// <summary>A batch of a named producer leaves a gap behind what is stored.</summary>
+    /// <summary>A batch of a named producer leaves a gap after what is stored.</summary>
     OutOfOrder = 21,
 
     /// <summary>A newer producer of the same name has taken over.</summary>
@@ -90,11 +90,11 @@ public enum ErrorCode : ushort
     /// </summary>
     UnknownProducer = 23,
 
-    /// <summary>The disk is full: nothing is appended until space returns. Reads go on.</summary>
+    /// <summary>The disk is full: nothing is appended until there is space again. Reads go on.</summary>
     DiskFull = 24,
 
     /// <summary>
-    /// The subscription was slower than its policy allows; the message says what it has not been sent.
+    /// The subscription was slower than its policy allows; the error message says what was not sent to it.
     /// </summary>
     SlowConsumer = 25,
 
@@ -114,7 +114,7 @@ public enum ErrorCode : ushort
     InvalidStream = 30,
 
     /// <summary>
-    /// The peer was silent for longer than the heartbeat allows, did not finish the handshake in time, or sends a frame
+    /// The peer was silent for longer than the heartbeat allows, did not finish the handshake in time, or sent a frame
     /// too slowly.
     /// </summary>
     TimedOut = 31,
@@ -137,8 +137,8 @@ public enum ErrorCode : ushort
     GroupInUse = 36,
 
     /// <summary>
-    /// There is no TLS between the two sides: one does not speak it, or does not accept the other's certificate. The
-    /// connection closes.
+    /// The TLS handshake failed: one side does not use TLS, or does not accept the other's certificate. The connection
+    /// closes.
     /// </summary>
     TlsFailed = 37,
 

@@ -1,23 +1,23 @@
 namespace LightQ.Client;
 
-/// <summary>Why offsets do not come.</summary>
+/// <summary>Why the messages of some offsets are not delivered.</summary>
 public enum GapReason : byte
 {
-    /// <summary>The subscriber was too slow and its policy is to drop.</summary>
+    /// <summary>The subscriber was too slow, and its slow policy drops messages.</summary>
     Dropped = 1,
 
-    /// <summary>The log no longer holds them.</summary>
+    /// <summary>The log no longer holds them; for example, retention has removed them.</summary>
     Retention = 2,
 
     /// <summary>
-    /// The client had seen them, and they are no longer what they were: an unclean stop cut them, or the topic was made
-    /// anew. Their offsets come again from the first on.
+    /// The client had read some of them, and the log no longer holds them: an unclean stop cut them off, or the topic
+    /// was created anew. Other messages get their offsets, from the first one on.
     /// </summary>
     Truncated = 3,
 
     /// <summary>Their stored bytes fail the checksum.</summary>
     Corrupt = 4,
 
-    /// <summary>Their time to live was over before the consumer got to them.</summary>
+    /// <summary>Their time to live had passed before the consumer read them.</summary>
     Expired = 5,
 }

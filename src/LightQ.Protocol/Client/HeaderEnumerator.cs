@@ -12,7 +12,7 @@ public ref struct HeaderEnumerator
     /// <summary>Starts at the front of <paramref name="headers"/>.</summary>
     public HeaderEnumerator(ReadOnlySpan<byte> headers) => _left = headers;
 
-    /// <summary>The header at hand.</summary>
+    /// <summary>The current header.</summary>
     public readonly HeaderView Current => _current;
 
     /// <summary>Goes to the next header.</summary>
@@ -33,7 +33,7 @@ public ref struct HeaderEnumerator
         return true;
     }
 
-    /// <summary>This, for <c>foreach</c>.</summary>
+    /// <summary>Returns this enumerator, for <c>foreach</c>.</summary>
     public readonly HeaderEnumerator GetEnumerator() => this;
 
     private ReadOnlySpan<byte> Take(int count)

@@ -1,6 +1,6 @@
 namespace LightQ.Client;
 
-/// <summary>One record, in place. Valid as long as the batch's memory.</summary>
+/// <summary>One record, in place. Valid as long as the batch's memory is.</summary>
 public readonly ref struct RecordView
 {
     internal RecordView(
@@ -20,7 +20,7 @@ public readonly ref struct RecordView
         IsTombstone = isTombstone;
     }
 
-    /// <summary>The message's number in the log.</summary>
+    /// <summary>The message's offset in the log.</summary>
     public long Offset { get; }
 
     /// <summary>The body; empty for a tombstone.</summary>
@@ -35,7 +35,7 @@ public readonly ref struct RecordView
     /// <summary>Whether there is a key; it may be empty.</summary>
     public bool HasKey { get; }
 
-    /// <summary>Whether this record says that its key's last value is gone.</summary>
+    /// <summary>Whether this record is a tombstone: it says that the last value of its key was deleted.</summary>
     public bool IsTombstone { get; }
 
     /// <summary>The headers, one by one.</summary>

@@ -3,15 +3,15 @@ namespace LightQ.Client;
 /// <summary>How long a durable topic keeps its messages, beside its limits by age and size.</summary>
 public enum Retention : byte
 {
-    /// <summary>As it is; of a new topic <see cref="Keep"/>.</summary>
+    /// <summary>Leaves an existing topic as it is; means <see cref="Keep"/> for a new one.</summary>
     Default = 0,
 
-    /// <summary>Until a limit by age or size says otherwise, and without one for ever.</summary>
+    /// <summary>Keeps messages until a limit by age or size removes them, and for ever without one.</summary>
     Keep = 1,
 
     /// <summary>
-    /// Until all groups of the topic have settled them, or a limit by age or size says so earlier. Whole segments go;
-    /// without a group nothing does.
+    /// Keeps messages until all groups of the topic have settled them, or until a limit by age or size removes them.
+    /// Whole segments are removed. Without a group, this setting removes nothing.
     /// </summary>
     Settled = 2,
 }

@@ -1,12 +1,14 @@
 namespace LightQ.Client;
 
-/// <summary>What a settlement came to.</summary>
+/// <summary>The result of a settlement.</summary>
 public enum SettleOutcome : ushort
 {
-    /// <summary>It holds.</summary>
+    /// <summary>The broker has carried it out.</summary>
     Done = 0,
 
-    /// <summary>Too late: the lock ran out, and the messages may be with another consumer by now.</summary>
+    /// <summary>
+    /// The settlement came too late: the lock had expired, and another consumer may have the messages by now.
+    /// </summary>
     LockExpired = 1,
 
     /// <summary>This subscription has no such delivery, or the messages were settled before.</summary>

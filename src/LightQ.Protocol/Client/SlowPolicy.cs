@@ -1,39 +1,41 @@
 namespace LightQ.Client;
 
 /// <summary>
-/// What happens when a subscriber is slower than a transient topic and the ring needs the room of what it has not been
-/// sent.
+/// What happens when a subscriber is slower than a transient topic, and the ring needs the space of messages that were
+/// not yet sent to it.
 /// </summary>
 /// <remarks>
-/// A durable topic's log is the backlog of every subscriber: nobody waits there, and only retention takes something
-/// away.
+/// On a durable topic a slow subscriber reads from the log: producers do not wait for it, and only retention removes
+/// messages.
 /// </remarks>
 public enum SlowPolicy : byte
 {
-    /// <summary>What the topic says.</summary>
+    /// <summary>The topic's own policy.</summary>
     TopicDefault = 0,
 
     /// <summary>
-    /// Producers wait for it. When it stands still for its time-out, it is ended with
+    /// Producers wait for the subscriber. When it takes nothing for the length of its time-out, it is ended with
     /// <see cref="ErrorCode.SlowConsumer"/>.
     /// </summary>
     Block = 1,
 
-    /// <summary>It loses the oldest messages that it has not been sent, and gets a gap over them.</summary>
+    /// <summary>
+    /// The subscriber loses the oldest messages that were not yet sent to it, and gets a gap over them.
+    /// </summary>
     DropOldest = 2,
 
     /// <summary>
-    /// It gets what the ring held when it filled up, then one gap over what arrived until that was sent, and goes on
-    /// with what arrives next.
+    /// The subscriber gets what the ring held when it became full, then one gap over the messages that arrived until
+    /// that was sent. Then it goes on with the messages that arrive next.
     /// </summary>
     DropNewest = 3,
 
-    /// <summary>It is ended at once with <see cref="ErrorCode.SlowConsumer"/>.</summary>
+    /// <summary>The subscriber is ended at once with <see cref="ErrorCode.SlowConsumer"/>.</summary>
     Disconnect = 4,
 
     /// <summary>
-    /// Its backlog goes to temporary files of the broker and is sent from there, in order and whole. When it passes its
-    /// bounds, it is ended with <see cref="ErrorCode.SlowConsumer"/>.
+    /// The broker writes the subscriber's backlog to temporary files and sends it from there, in order and complete.
+    /// When the backlog exceeds its limits, the subscriber is ended with <see cref="ErrorCode.SlowConsumer"/>.
     /// </summary>
     SpillToDisk = 5,
 }

@@ -1,14 +1,16 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>One entry of a PublishAck: what became of a range of a producer's messages.</summary>
+/// <summary>One entry of a PublishAck: the outcome of a range of a producer's messages.</summary>
 /// <param name="FirstSequence">The producer's number of the first message.</param>
 /// <param name="Count">How many messages.</param>
 /// <param name="Error"><see cref="ErrorCode.None"/> when they are stored.</param>
 /// <param name="BaseOffset">
-/// Offset of the first message, the others follow densely; of a duplicate that of the message which is stored. -1 on an
-/// error, or when nobody knows any more where that is.
+/// Offset of the first message; the others follow without gaps. For a duplicate, the offset of the stored message. -1
+/// on an error, or when the broker no longer knows that offset.
 /// </param>
-/// <param name="IsDuplicate">Whether they were not stored, because messages with the same ids are.</param>
+/// <param name="IsDuplicate">
+/// Whether they were not stored, because messages with the same ids are already stored.
+/// </param>
 public readonly record struct AckRange(
     ulong FirstSequence,
     uint Count,

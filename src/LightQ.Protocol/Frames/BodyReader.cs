@@ -5,7 +5,7 @@ using System.Text;
 namespace LightQ.Protocol.Frames;
 
 /// <summary>
-/// Reads a frame body's fields one after the other; a field that is cut off is a <see cref="ProtocolException"/>.
+/// Reads a frame body's fields one after the other. A field that is cut off throws a <see cref="ProtocolException"/>.
 /// </summary>
 public ref struct BodyReader
 {
@@ -39,7 +39,7 @@ public ref struct BodyReader
     /// <summary>Reads the 16 bytes of a <see cref="Guid"/>.</summary>
     public Guid ReadGuid() => new(Take(16));
 
-    /// <summary>Reads <paramref name="count"/> bytes; the span is valid as long as the body's memory.</summary>
+    /// <summary>Reads <paramref name="count"/> bytes; the span is valid as long as the body's memory is.</summary>
     public ReadOnlySpan<byte> ReadBytes(int count) => Take(count);
 
     /// <summary>Reads a string: u16 length in bytes, then valid UTF-8.</summary>

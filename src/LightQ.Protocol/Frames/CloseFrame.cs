@@ -1,7 +1,7 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>Asks the peer to end a stream.</summary>
-/// <param name="Code"><see cref="ErrorCode.None"/> for an ordinary end.</param>
+/// <param name="Code"><see cref="ErrorCode.None"/> for a normal end.</param>
 /// <param name="Message">For people; may be empty.</param>
 public readonly record struct CloseFrame(ErrorCode Code, string Message) : IFrameBody<CloseFrame>
 {

@@ -1,9 +1,9 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>
-/// A stream has ended; also the answer to a refused OpenProducer or Subscribe, with the request's tag.
+/// Reports that a stream has ended. Also answers a rejected OpenProducer or Subscribe, with the request's tag.
 /// </summary>
-/// <param name="Code"><see cref="ErrorCode.None"/> for an ordinary end.</param>
+/// <param name="Code"><see cref="ErrorCode.None"/> for a normal end.</param>
 /// <param name="Message">For people; may be empty.</param>
 public readonly record struct ClosedFrame(ErrorCode Code, string Message) : IFrameBody<ClosedFrame>
 {

@@ -1,9 +1,10 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>
-/// Client: bytes granted to a subscription. Server: bytes of the publish window given back to a producer.
+/// From the client: bytes granted to a subscription. From the server: bytes of the publish window given back to a
+/// producer.
 /// </summary>
-/// <param name="Bytes">How many.</param>
+/// <param name="Bytes">How many bytes.</param>
 public readonly record struct CreditFrame(uint Bytes) : IFrameBody<CreditFrame>
 {
     /// <inheritdoc/>

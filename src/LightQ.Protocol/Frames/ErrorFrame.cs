@@ -1,7 +1,7 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>Server: the reason the connection closes.</summary>
-/// <param name="Code"><see cref="ErrorCode.None"/> for an ordinary end.</param>
+/// <param name="Code"><see cref="ErrorCode.None"/> for a normal end.</param>
 /// <param name="Message">For people; may be empty.</param>
 public readonly record struct ErrorFrame(ErrorCode Code, string Message) : IFrameBody<ErrorFrame>
 {

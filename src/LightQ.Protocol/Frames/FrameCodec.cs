@@ -2,14 +2,14 @@ using System.Buffers;
 
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Writes whole frames and reads typed bodies. No sockets, no state; thread-safe.</summary>
+/// <summary>Writes whole frames and reads typed bodies. Has no sockets and no state; thread-safe.</summary>
 public static class FrameCodec
 {
     /// <summary>Appends one frame to <paramref name="output"/>.</summary>
-    /// <param name="output">Where the frame goes; advanced by its length.</param>
+    /// <param name="output">Where the frame is written; advanced by its length.</param>
     /// <param name="body">The body.</param>
-    /// <param name="stream">The stream it belongs to; 0 for the connection.</param>
-    /// <param name="tag">The tag of the request it answers or asks with; 0 for none.</param>
+    /// <param name="stream">The stream that the frame belongs to; 0 for the connection.</param>
+    /// <param name="tag">The tag of the request that the frame makes or answers; 0 for none.</param>
     /// <returns>The frame's length in bytes.</returns>
     public static int Write<TBody>(IBufferWriter<byte> output, scoped in TBody body, uint stream = 0, uint tag = 0)
         where TBody : IFrameBody<TBody>, allows ref struct
@@ -21,7 +21,7 @@ public static class FrameCodec
     }
 
     /// <summary>
-    /// Writes one frame into <paramref name="destination"/>, which holds at least 16 +
+    /// Writes one frame into <paramref name="destination"/>, which must hold at least 16 +
     /// <see cref="IFrameBody{TSelf}.MaxSize"/> bytes.
     /// </summary>
     /// <returns>The frame's length in bytes.</returns>

@@ -14,11 +14,11 @@ namespace LightQ.Protocol.Frames;
 /// </remarks>
 /// <param name="Length">The whole frame, header included, in bytes.</param>
 /// <param name="Type">What the frame is.</param>
-/// <param name="Flags">Type-specific bits; 0 when the type defines none.</param>
+/// <param name="Flags">Bits whose meaning depends on the type; 0 when the type defines none.</param>
 /// <param name="Stream">
 /// Producer or subscription id within the connection, chosen by the client; 0 is the connection itself.
 /// </param>
-/// <param name="Tag">Echoed by the answer to a request; 0 is none.</param>
+/// <param name="Tag">The answer to a request repeats it; 0 is none.</param>
 public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags, uint Stream, uint Tag)
 {
     /// <summary>Bytes of the header.</summary>
@@ -44,7 +44,7 @@ public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags
         BinaryPrimitives.WriteUInt32LittleEndian(destination[TagOffset..], Tag);
     }
 
-    /// <summary>Reads a header when at least <see cref="Size"/> bytes are there.</summary>
+    /// <summary>Reads a header when at least <see cref="Size"/> bytes have arrived.</summary>
     /// <param name="source">The bytes received so far.</param>
     /// <param name="maxFrameBytes">The limit in force for <see cref="Length"/>.</param>
     /// <param name="header">The header; its body may not have arrived yet.</param>

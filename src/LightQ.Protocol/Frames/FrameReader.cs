@@ -4,8 +4,8 @@ namespace LightQ.Protocol.Frames;
 
 /// <summary>Takes whole frames off the front of received bytes.</summary>
 /// <remarks>
-/// A frame inside one segment is handed out in place; only one that straddles segments is copied, into a pooled buffer
-/// that the next call gives back, so a connection at rest holds none. Memory is taken only once the whole frame has
+/// A frame inside one segment is handed out in place. Only a frame that spans segments is copied, into a pooled buffer.
+/// The next call returns that buffer, so an idle connection holds none. Memory is taken only once the whole frame has
 /// arrived. The body is valid until the next call, and never after it. One thread at a time.
 /// </remarks>
 public sealed class FrameReader
@@ -26,13 +26,13 @@ public sealed class FrameReader
     } = ProtocolLimits.HandshakeFrameBytes;
 
     /// <summary>
-    /// Takes the next frame, if all of it has arrived, and moves <paramref name="buffer"/> behind it.
+    /// Takes the next frame, if all of it has arrived, and advances <paramref name="buffer"/> past it.
     /// </summary>
-    /// <param name="buffer">What was received and not yet consumed.</param>
+    /// <param name="buffer">The bytes that were received and not yet consumed.</param>
     /// <param name="header">The frame's header.</param>
     /// <param name="body">The frame's body.</param>
     /// <returns>False when more bytes are needed; <paramref name="buffer"/> is then unchanged.</returns>
-    /// <exception cref="ProtocolException">The header is not one, or the frame is too long.</exception>
+    /// <exception cref="ProtocolException">The header is invalid, or the frame is too long.</exception>
     public bool TryRead(ref ReadOnlySequence<byte> buffer, out FrameHeader header, out ReadOnlySpan<byte> body)
     {
         body = default;
@@ -56,10 +56,11 @@ public sealed class FrameReader
     }
 
     /// <summary>
-    /// Reads the header of the next frame without taking it: how long it will be, before it has all arrived.
+    /// Reads the header of the next frame without taking it, for example to learn its length before all of it has
+    /// arrived.
     /// </summary>
     /// <returns>False when fewer than 16 bytes have arrived.</returns>
-    /// <exception cref="ProtocolException">The header is not one, or the frame is too long.</exception>
+    /// <exception cref="ProtocolException">The header is invalid, or the frame is too long.</exception>
     public bool TryReadHeader(in ReadOnlySequence<byte> buffer, out FrameHeader header)
     {
         ReadOnlySpan<byte> first = buffer.FirstSpan;

@@ -1,9 +1,9 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: offsets that will not come.</summary>
+/// <summary>From the server: offsets that are not delivered.</summary>
 /// <param name="FirstOffset">The first of them; 0 or above.</param>
 /// <param name="LastOffset">The last of them; <paramref name="FirstOffset"/> or above.</param>
-/// <param name="Reason">Why.</param>
+/// <param name="Reason">Why they are not delivered.</param>
 public readonly record struct GapFrame(long FirstOffset, long LastOffset, GapReason Reason) : IFrameBody<GapFrame>
 {
     /// <inheritdoc/>

@@ -1,8 +1,8 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: finish what is under way and reconnect, here later or elsewhere.</summary>
-/// <param name="Code">Why.</param>
-/// <param name="TimeLeftMilliseconds">After that the connection closes.</param>
+/// <summary>From the server: finish what is under way and reconnect, here later or elsewhere.</summary>
+/// <param name="Code">Why the broker ends the connection.</param>
+/// <param name="TimeLeftMilliseconds">After this time the broker closes the connection.</param>
 /// <param name="Message">For people; may be empty.</param>
 public readonly record struct GoAwayFrame(ErrorCode Code, uint TimeLeftMilliseconds, string Message)
     : IFrameBody<GoAwayFrame>

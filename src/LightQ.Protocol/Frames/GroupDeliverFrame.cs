@@ -2,7 +2,9 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: a range of one whole, unmodified batch for a member of a group with explicit settlement.</summary>
+/// <summary>
+/// From the server: a range of one whole, unmodified batch for a member of a group with explicit settlement.
+/// </summary>
 /// <remarks>
 /// <code>
 ///  0             8       12           16              18   20       24
@@ -11,11 +13,11 @@ namespace LightQ.Protocol.Frames;
 ///  +-------------+-------+------------+---------------+----+--------+------------------------------
 ///  u64           u32     u32          u16             u16  u32
 /// </code>
-/// The consumer sees only the range. A view over the body: valid as long as its memory. Allocates nothing.
+/// The consumer sees only the range. This is a view over the body: valid as long as its memory is. Allocates nothing.
 /// </remarks>
 public readonly ref struct GroupDeliverFrame
 {
-    /// <summary>Frame flag: the batch is the one last sent on this subscription and is left out.</summary>
+    /// <summary>Frame flag: the batch is the one that was last sent on this subscription, and is left out.</summary>
     public const byte SameBatch = 1;
 
     private readonly BatchView _batch;
@@ -61,17 +63,16 @@ public readonly ref struct GroupDeliverFrame
     public GroupDelivery Delivery { get; }
 
     /// <summary>
-    /// Whether the frame brings its batch; if not, it speaks of the batch last brought on this subscription.
+    /// Whether the frame brings its batch. If not, it refers to the batch that was last sent on this subscription.
     /// </summary>
     public bool HasBatch { get; }
 
     /// <summary>The batch. Neither of its checksums has been verified.</summary>
-    /// <exception cref="InvalidOperationException">The frame brings none.</exception>
+    /// <exception cref="InvalidOperationException">The frame brings no batch.</exception>
     public BatchView Batch => HasBatch ? _batch : throw new InvalidOperationException("This frame left its batch out.");
 
     /// <summary>
-    /// Whether <paramref name="batch"/> holds the whole range; to be asked of the earlier batch when the frame brings
-    /// none.
+    /// Whether <paramref name="batch"/> holds the whole range. Check the earlier batch when the frame brings none.
     /// </summary>
     public bool IsWithin(scoped in BatchView batch)
     {
@@ -83,13 +84,13 @@ public readonly ref struct GroupDeliverFrame
     public const int HeadSize = FrameHeader.Size + GroupDelivery.Size;
 
     /// <summary>
-    /// Writes all of a frame but the batch itself, which the caller sends behind it as it lies in ring or segment.
+    /// Writes all of a frame except the batch. The caller sends the batch after it, as it lies in the ring or segment.
     /// </summary>
     /// <param name="destination">At least <see cref="HeadSize"/> bytes.</param>
     /// <param name="stream">The subscription.</param>
     /// <param name="delivery">The range, and how it is locked.</param>
     /// <param name="batchLength">
-    /// Bytes of the batch that follows; 0 when it is the one last sent on this subscription and is left out.
+    /// Bytes of the batch that follows; 0 when it is the one that was last sent on this subscription, and is left out.
     /// </param>
     /// <returns>Bytes written, <see cref="HeadSize"/>.</returns>
     public static int WriteHead(Span<byte> destination, uint stream, in GroupDelivery delivery, int batchLength)

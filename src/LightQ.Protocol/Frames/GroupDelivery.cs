@@ -1,13 +1,15 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Which messages of a batch a group member gets, and until when they are its own.</summary>
+/// <summary>Which messages of a batch a group member gets, and for how long they are locked for it.</summary>
 /// <param name="FirstOffset">The first message; 0 or above.</param>
 /// <param name="Count">How many messages; 1 or above.</param>
 /// <param name="DeliveryId">Names this delivery in settlements; unique within the subscription, never 0.</param>
 /// <param name="DeliveryCount">
-/// How often these messages have been delivered, this time included; 1 the first time; saturates.
+/// How often these messages have been delivered, this time included: 1 the first time; saturates.
 /// </param>
-/// <param name="LockMilliseconds">How long the messages are this member's, from when the broker sent them.</param>
+/// <param name="LockMilliseconds">
+/// How long the messages are locked for this member, from when the broker sent them.
+/// </param>
 public readonly record struct GroupDelivery(
     long FirstOffset,
     uint Count,
@@ -16,6 +18,6 @@ public readonly record struct GroupDelivery(
     uint LockMilliseconds
 )
 {
-    /// <summary>Bytes of it at the front of a GroupDeliver's body.</summary>
+    /// <summary>Bytes that it takes at the front of a GroupDeliver's body.</summary>
     public const int Size = 24;
 }

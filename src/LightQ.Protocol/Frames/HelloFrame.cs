@@ -1,7 +1,8 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>
-/// Client: opens the connection. The magic "LTQ1" comes first, so that bytes of another protocol are known at once.
+/// From the client: opens the connection. The magic "LTQ1" comes first, so that the broker recognizes another protocol
+/// at once.
 /// </summary>
 /// <param name="MinVersion">Oldest protocol version the client speaks.</param>
 /// <param name="MaxVersion">Newest protocol version the client speaks.</param>
@@ -32,7 +33,7 @@ public readonly record struct HelloFrame(
     /// <summary>Mechanism with a token of the control plane's Login.</summary>
     public const string Token = "token";
 
-    /// <summary>Mechanism without credentials: the client's certificate says who it is.</summary>
+    /// <summary>Mechanism without credentials: the client's certificate names the user.</summary>
     public const string External = "external";
 
     private static ushort ReadVersion(ref BodyReader reader) =>

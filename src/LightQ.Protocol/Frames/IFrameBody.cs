@@ -14,7 +14,9 @@ public interface IFrameBody<TSelf>
     /// <summary>Writes the body.</summary>
     void Write(ref BodyWriter writer);
 
-    /// <summary>Reads a body; bytes behind the known fields are ignored, which is how frames grow.</summary>
+    /// <summary>
+    /// Reads a body; bytes after the known fields are ignored, so that later versions can add fields.
+    /// </summary>
     /// <exception cref="ProtocolException">A field is cut off or outside its range.</exception>
     static abstract TSelf Read(ref BodyReader reader);
 }

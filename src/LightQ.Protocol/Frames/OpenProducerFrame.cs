@@ -1,17 +1,17 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Client: opens a producer stream.</summary>
+/// <summary>From the client: opens a producer stream.</summary>
 /// <param name="Topic">The topic's name.</param>
 /// <param name="Partition">The partition, or <see cref="AnyPartition"/>.</param>
-/// <param name="AckLevel">The durability that acks should wait for.</param>
+/// <param name="AckLevel">The durability that acks wait for.</param>
 /// <param name="ProducerName">Makes the producer idempotent across reconnects; empty for an anonymous one.</param>
 /// <param name="Instance">
-/// Random, the same for all streams of one producer object: tells it from another one of its name; 0 for a client that
-/// does not say.
+/// A random number, the same for all streams of one producer object. It distinguishes the producer from another one
+/// with the same name. 0 for a client that does not send it.
 /// </param>
 /// <param name="IsReturning">
-/// Whether this instance has had the name before, on another connection or partition: it is refused when another one
-/// has taken it over.
+/// Whether this instance has had the name before, on another connection or partition. The broker rejects it when
+/// another instance has taken the name over.
 /// </param>
 public readonly record struct OpenProducerFrame(
     string Topic,

@@ -1,7 +1,7 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>Asks for a Pong with the same eight bytes.</summary>
-/// <param name="Payload">Opaque.</param>
+/// <param name="Payload">Any eight bytes.</param>
 public readonly record struct PingFrame(ulong Payload) : IFrameBody<PingFrame>
 {
     /// <inheritdoc/>

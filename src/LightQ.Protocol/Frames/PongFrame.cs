@@ -1,7 +1,7 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>Answers a Ping with its eight bytes.</summary>
-/// <param name="Payload">Opaque.</param>
+/// <param name="Payload">The bytes of the Ping.</param>
 public readonly record struct PongFrame(ulong Payload) : IFrameBody<PongFrame>
 {
     /// <inheritdoc/>

@@ -1,22 +1,24 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: the producer stream is open.</summary>
+/// <summary>From the server: the producer stream is open.</summary>
 /// <param name="TopicId">The topic's id.</param>
 /// <param name="Partition">The partition this stream appends to.</param>
 /// <param name="PartitionCount">How many partitions the topic has.</param>
 /// <param name="KeyHashVersion">How keys map to partitions: 1 is CRC-32C(key) mod count.</param>
 /// <param name="Incarnation">
-/// Changes when the topic's log is made anew: offsets of another incarnation mean nothing.
+/// Changes when the topic's log is created anew: offsets of another incarnation mean nothing.
 /// </param>
 /// <param name="Epoch">The log's leader epoch.</param>
 /// <param name="ProducerId">Goes into every batch header; 0 for an anonymous producer.</param>
 /// <param name="ProducerEpoch">Goes into every batch header.</param>
-/// <param name="NextSequence">The sequence number the broker expects next: one behind the last it stored.</param>
+/// <param name="NextSequence">
+/// The sequence number that the broker expects next: one after the last that it stored.
+/// </param>
 /// <param name="WindowBytes">Publish window: bytes that may be sent and not yet appended.</param>
 /// <param name="MaxBatchBytes">Largest batch of this topic, header included.</param>
 /// <param name="AckLevel">The durability that acks wait for.</param>
 /// <param name="BatchWindow">
-/// Most batches that may be sent and not yet acknowledged; 0 for any number, and from a broker that does not say.
+/// Most batches that may be sent and not yet acknowledged; 0 for any number, and from a broker that does not send it.
 /// </param>
 public readonly record struct ProducerOpenedFrame(
     Guid TopicId,

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: what was stored of a producer stream, and how safely.</summary>
+/// <summary>From the server: which messages of a producer stream were stored, and how safely.</summary>
 /// <remarks>
 /// <code>
 ///  0            1    2       4          8
@@ -10,7 +10,7 @@ namespace LightQ.Protocol.Frames;
 ///  | durability | 0  | count |    0     | count x { u64 first, u32 n, u16 error, u16 flags, u64 base }
 ///  +------------+----+-------+----------+---------------------------------------------
 /// </code>
-/// A view over the body: valid as long as its memory. Allocates nothing.
+/// This is a view over the body: valid as long as its memory is. Allocates nothing.
 /// </remarks>
 public readonly ref struct PublishAckFrame
 {

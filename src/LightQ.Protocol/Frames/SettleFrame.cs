@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Client: what became of delivered messages; on a broadcast subscription, a receipt for them.</summary>
+/// <summary>
+/// From the client: settles delivered messages; on a broadcast subscription, it is a receipt for them.
+/// </summary>
 /// <remarks>
 /// <code>
 ///  0       2    4        8
@@ -11,8 +13,8 @@ namespace LightQ.Protocol.Frames;
 ///  +-------+----+--------+-----------------------------------------------------------------------+----------------
 /// </code>
 /// The reason belongs to the frame's dead-letter and abandoned entries; messages with different reasons go in different
-/// frames. A view over the body: valid as long as its memory. Every entry is checked when the view is made. Allocates
-/// nothing.
+/// frames. This is a view over the body: valid as long as its memory is. Every entry is checked when the view is made.
+/// Allocates nothing.
 /// </remarks>
 public readonly ref struct SettleFrame
 {
@@ -48,8 +50,8 @@ public readonly ref struct SettleFrame
     public int Count { get; }
 
     /// <summary>
-    /// Why the frame's dead-letter entries are given up, and its abandoned ones if that was their last delivery; in
-    /// UTF-8 as it came, may be empty.
+    /// Why the frame's dead-letter entries are dead-lettered, and its abandoned ones if that was their last delivery.
+    /// In UTF-8 as received; may be empty.
     /// </summary>
     public ReadOnlySpan<byte> ReasonUtf8 { get; }
 
@@ -79,7 +81,7 @@ public readonly ref struct SettleFrame
     /// <summary>Writes a whole frame.</summary>
     /// <param name="destination">At least <see cref="SizeOf"/> bytes.</param>
     /// <param name="stream">The subscription.</param>
-    /// <param name="tag">Echoed by the Settled that answers; 0 for none.</param>
+    /// <param name="tag">The answering Settled repeats it; 0 for none.</param>
     /// <param name="ranges">At most 65,535 ranges.</param>
     /// <param name="reasonUtf8">For dead-letter and abandoned entries; at most 65,535 bytes.</param>
     /// <returns>The frame's length in bytes.</returns>

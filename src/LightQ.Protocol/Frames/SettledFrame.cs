@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: what settlements came to; carries the Settle's tag.</summary>
+/// <summary>From the server: the results of settlements; carries the Settle's tag.</summary>
 /// <remarks>
 /// <code>
 ///  0       2    4        8
@@ -10,7 +10,8 @@ namespace LightQ.Protocol.Frames;
 ///  | count | 0  |   0    | count x { u64 first, u32 n, u32 deliveryId, u16 outcome, u16 0, u32 0 }
 ///  +-------+----+--------+-----------------------------------------------------------------------
 /// </code>
-/// A view over the body: valid as long as its memory. Every entry is checked when the view is made. Allocates nothing.
+/// This is a view over the body: valid as long as its memory is. Every entry is checked when the view is made.
+/// Allocates nothing.
 /// </remarks>
 public readonly ref struct SettledFrame
 {

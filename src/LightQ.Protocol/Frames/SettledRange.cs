@@ -1,9 +1,9 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>One entry of a Settled: what the settlement of a range of messages came to.</summary>
-/// <param name="Outcome">What it came to.</param>
+/// <summary>One entry of a Settled: the result of settling a range of messages.</summary>
+/// <param name="Outcome">The result.</param>
 /// <param name="DeliveryId">
-/// The delivery that was settled: tells a late answer from one for the same messages' next delivery.
+/// The delivery that was settled. It distinguishes a late answer from one for the next delivery of the same messages.
 /// </param>
 /// <param name="FirstOffset">The first message; 0 or above.</param>
 /// <param name="Count">How many messages; 1 or above.</param>

@@ -1,29 +1,34 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Client: opens a subscription. It delivers nothing until it is granted credit.</summary>
+/// <summary>
+/// From the client: opens a subscription. The broker delivers nothing until the client grants credit.
+/// </summary>
 /// <param name="Topic">The topic's name.</param>
 /// <param name="Partition">The partition, or <see cref="OpenProducerFrame.AnyPartition"/> for all.</param>
 /// <param name="Group">The group to join; empty for a broadcast subscription.</param>
 /// <param name="Start">Where to begin.</param>
-/// <param name="StartValue">The offset, or unix microseconds, that <paramref name="Start"/> speaks of; else 0.</param>
-/// <param name="LastOffset">
-/// The last offset the client has seen, or -1: a resuming client is told of anything cut or re-made since.
+/// <param name="StartValue">
+/// The offset, or the time in unix microseconds, that <paramref name="Start"/> needs; else 0.
 /// </param>
-/// <param name="LastEpoch">The epoch it saw it in.</param>
-/// <param name="LastIncarnation">The incarnation it saw it in; 0 for none.</param>
-/// <param name="SettleMode">Who says that a message is done.</param>
+/// <param name="LastOffset">
+/// The last offset that the client has read, or -1. A resuming client gets a gap over what was cut off or created anew
+/// since.
+/// </param>
+/// <param name="LastEpoch">The epoch in which the client read it.</param>
+/// <param name="LastIncarnation">The incarnation in which the client read it; 0 for none.</param>
+/// <param name="SettleMode">Whether the broker or the client settles messages.</param>
 /// <param name="SlowPolicy">What happens when the subscriber is slower than the topic.</param>
 /// <param name="MaxInFlight">Most messages delivered and not settled; 0 for no limit.</param>
 /// <param name="Member">
-/// Which consumer of this connection the stream belongs to: the same number on the streams of all its partitions; 0 for
-/// a stream that is a consumer by itself.
+/// The consumer of this connection that the stream belongs to: the same number on the streams of all its partitions. 0
+/// for a stream that is a consumer by itself.
 /// </param>
 /// <param name="SlowTimeoutMilliseconds">
-/// How long it may stand still while producers wait for it; 0 for the broker's default.
+/// How long the subscriber may take nothing while producers wait for it; 0 for the broker's default.
 /// </param>
 /// <param name="LockMilliseconds">
-/// For how long a message is the member's that it was delivered to; 0 for the topic's lock duration. In groups that
-/// settle only.
+/// How long a delivered message is locked for this member; 0 for the topic's lock duration. Only in groups with
+/// explicit settlement.
 /// </param>
 public readonly record struct SubscribeFrame(
     string Topic,

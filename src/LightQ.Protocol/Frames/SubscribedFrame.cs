@@ -1,13 +1,13 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: the subscription is open.</summary>
+/// <summary>From the server: the subscription is open.</summary>
 /// <param name="TopicId">The topic's id.</param>
 /// <param name="PartitionCount">How many partitions the topic has.</param>
 /// <param name="Incarnation">The log's incarnation.</param>
 /// <param name="Epoch">The log's leader epoch.</param>
-/// <param name="NextOffset">The first offset that will come.</param>
-/// <param name="StartOffset">The first offset the log holds.</param>
-/// <param name="EndOffset">One behind the last offset the log holds.</param>
+/// <param name="NextOffset">The first offset that is delivered.</param>
+/// <param name="StartOffset">The first offset that the log holds.</param>
+/// <param name="EndOffset">The offset after the last that the log holds.</param>
 public readonly record struct SubscribedFrame(
     Guid TopicId,
     uint PartitionCount,

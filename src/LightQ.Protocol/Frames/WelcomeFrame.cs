@@ -1,15 +1,15 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Server: accepts the connection and says what is in force.</summary>
+/// <summary>From the server: accepts the connection and states the limits and features in force.</summary>
 /// <param name="Version">The protocol version of this connection.</param>
 /// <param name="Features">Feature bits in force.</param>
-/// <param name="BrokerId">Identifies the broker's data directory; stays the same over restarts.</param>
+/// <param name="BrokerId">Identifies the broker's data directory; stays the same across restarts.</param>
 /// <param name="ConnectionId">Names the connection in the broker's log and statistics.</param>
 /// <param name="MaxFrameBytes">Largest frame, header included.</param>
 /// <param name="MaxBatchBytes">Largest batch, header included.</param>
 /// <param name="MaxMessageBytes">Largest message.</param>
 /// <param name="HeartbeatMilliseconds">
-/// Send something at least this often; three intervals of silence mean the peer is dead.
+/// Each side sends something at least this often. After three intervals of silence the peer counts as dead.
 /// </param>
 public readonly record struct WelcomeFrame(
     ushort Version,

@@ -17,8 +17,8 @@ public ref struct RecordEnumerator
 
     /// <summary>Starts at the front of <paramref name="records"/>.</summary>
     /// <param name="records">The records' bytes, without padding.</param>
-    /// <param name="count">How many there must be.</param>
-    /// <param name="baseOffset">Offset of the first.</param>
+    /// <param name="count">How many records there must be.</param>
+    /// <param name="baseOffset">Offset of the first record.</param>
     public RecordEnumerator(ReadOnlySpan<byte> records, int count, long baseOffset)
     {
         _left = records;
@@ -26,11 +26,11 @@ public ref struct RecordEnumerator
         _offset = baseOffset - 1;
     }
 
-    /// <summary>The record at hand.</summary>
+    /// <summary>The current record.</summary>
     public readonly RecordView Current => _current;
 
     /// <summary>Goes to the next record.</summary>
-    /// <returns>False behind the last.</returns>
+    /// <returns>False after the last.</returns>
     /// <exception cref="ProtocolException">
     /// A length reaches beyond the batch, or the count and the bytes disagree.
     /// </exception>
@@ -62,7 +62,7 @@ public ref struct RecordEnumerator
         return true;
     }
 
-    /// <summary>This, for <c>foreach</c>.</summary>
+    /// <summary>Returns this enumerator, for <c>foreach</c>.</summary>
     public readonly RecordEnumerator GetEnumerator() => this;
 
     private void MoveToRecordWithKeyOrHeaders(uint bodyField, int keyField, int headersLength)

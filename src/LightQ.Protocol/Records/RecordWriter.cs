@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 namespace LightQ.Protocol.Records;
 
 /// <summary>
-/// Writes records. Lengths are the caller's to check; a span that is too short throws <see cref="ArgumentException"/>.
+/// Writes records. The caller checks lengths; a span that is too short throws <see cref="ArgumentException"/>.
 /// </summary>
 public static class RecordWriter
 {
@@ -23,7 +23,7 @@ public static class RecordWriter
     }
 
     /// <summary>Writes a record with key and headers.</summary>
-    /// <param name="destination">Where it goes.</param>
+    /// <param name="destination">Where the record is written.</param>
     /// <param name="body">The body; ignored for a tombstone.</param>
     /// <param name="key">The key, at most 65,534 bytes; ignored unless <paramref name="hasKey"/>.</param>
     /// <param name="hasKey">Whether there is a key.</param>
@@ -69,7 +69,7 @@ public static class RecordWriter
     public static int SizeOfWellKnownHeader(int valueLength) => 1 + 1 + sizeof(ushort) + valueLength;
 
     /// <summary>Writes one header whose name is a <see cref="WellKnownHeader"/>.</summary>
-    /// <param name="destination">Where it goes.</param>
+    /// <param name="destination">Where the header is written.</param>
     /// <param name="id">The id that stands for the name; not 0.</param>
     /// <param name="value">At most 65,535 bytes.</param>
     /// <returns>Bytes written.</returns>
@@ -84,7 +84,7 @@ public static class RecordWriter
     }
 
     /// <summary>Writes one header.</summary>
-    /// <param name="destination">Where it goes.</param>
+    /// <param name="destination">Where the header is written.</param>
     /// <param name="name">1 to 255 bytes of UTF-8.</param>
     /// <param name="value">At most 65,535 bytes.</param>
     /// <returns>Bytes written.</returns>

@@ -12,14 +12,14 @@ namespace LightQ.Protocol.Records;
 /// 5 to 127             reserved for this protocol
 /// 128 to 255           free for applications
 /// </code>
-/// A number is never given another meaning. A reader hands an id it does not know to the application as it is.
+/// A number is never given another meaning. A reader hands an id that it does not know to the application as it is.
 /// </remarks>
 public static class WellKnownHeader
 {
     /// <summary>W3C trace context: version, trace id, parent id and flags, in ASCII.</summary>
     public const byte TraceParent = 1;
 
-    /// <summary>W3C trace context: vendors' parts, in ASCII.</summary>
+    /// <summary>W3C trace context: the vendors' parts, in ASCII.</summary>
     public const byte TraceState = 2;
 
     /// <summary>The body's media type, in ASCII.</summary>
@@ -31,7 +31,9 @@ public static class WellKnownHeader
     /// <summary>The first id that applications may use as they like.</summary>
     public const byte FirstOfApplication = 128;
 
-    /// <summary>The name that <paramref name="id"/> stands for; null for one this library does not know.</summary>
+    /// <summary>
+    /// The name that <paramref name="id"/> stands for; null for an id that this library does not know.
+    /// </summary>
     public static string? NameOf(byte id) =>
         id switch
         {

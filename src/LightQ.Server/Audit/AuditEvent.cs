@@ -17,7 +17,7 @@ internal enum AuditEvent
     /// <summary>The oldest file was deleted, as there were too many.</summary>
     FileRemoved,
 
-    /// <summary>Logins that were too many to be told one by one.</summary>
+    /// <summary>Logins that were too many to be logged one by one.</summary>
     LoginsSummarised,
 
     /// <summary>Events that could not be kept, because the disk took nothing for too long.</summary>

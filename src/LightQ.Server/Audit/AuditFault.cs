@@ -3,15 +3,15 @@ namespace LightQ.Server.Audit;
 /// <summary>What can be wrong with an audit log.</summary>
 public enum AuditFault
 {
-    /// <summary>A line is not as it was written.</summary>
+    /// <summary>A line was changed after it was written.</summary>
     Altered,
 
-    /// <summary>Lines are gone.</summary>
+    /// <summary>Lines are missing.</summary>
     Missing,
 
-    /// <summary>Lines are not where they were written.</summary>
+    /// <summary>Lines are in another order than they were written.</summary>
     Reordered,
 
-    /// <summary>The broker itself has found something wrong when it started.</summary>
+    /// <summary>The broker itself found an error when it started.</summary>
     Broken,
 }

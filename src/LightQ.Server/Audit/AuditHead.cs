@@ -3,11 +3,11 @@ using System.Text;
 
 namespace LightQ.Server.Audit;
 
-/// <summary>How far the log is known to have come: a line's number and its hash, as <c>NUMBER:HASH</c>.</summary>
+/// <summary>The last line that the log is known to have: its number and its hash, as <c>NUMBER:HASH</c>.</summary>
 /// <remarks>
-/// It is made, with the number 0, before the first line.
-/// The file <c>head</c> holds it, written after the lines are on the disk: it may be behind them, never ahead. What is
-/// shorter than it says has lost its end.
+/// It is created, with the number 0, before the first line. The file <c>head</c> holds it, and is written after the
+/// lines are on the disk. It may be behind the lines, never ahead of them. A log that is shorter than its head has lost
+/// its end.
 /// </remarks>
 /// <param name="Sequence">The line's number.</param>
 /// <param name="Hash">Its hash: 64 hexadecimal digits.</param>
@@ -21,8 +21,8 @@ public readonly record struct AuditHead(long Sequence, string Hash)
 
     /// <summary>Reads <c>NUMBER:HASH</c>.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="head">What it says.</param>
-    /// <returns>Whether it is of that form.</returns>
+    /// <param name="head">The head that was read.</param>
+    /// <returns>Whether the text is of that form.</returns>
     public static bool TryParse(string text, out AuditHead head)
     {
         head = default;

@@ -15,18 +15,18 @@ namespace LightQ.Server.Audit;
 ///  "subject":"alice","detail":"publish on orders.*","prev":"64 hex digits","hash":"64 hex digits"}
 /// </code>
 /// <c>hash</c> is the SHA-256 of the line's bytes in front of <c>,"hash"</c>; <c>prev</c>, which is among them, is the
-/// hash of the line before. So each line vouches for itself and for the one before it. The first line of a chain has 64
+/// hash of the previous line. So each line protects itself and the one before it. The first line of a chain has 64
 /// zeros for <c>prev</c>.
 /// </remarks>
 /// <param name="Sequence">The line's number, from 1, without gaps over all files.</param>
-/// <param name="Time">When it happened.</param>
+/// <param name="Time">When the event happened.</param>
 /// <param name="Event">What happened, one of <see cref="Events"/>.</param>
-/// <param name="Actor">Who did it.</param>
-/// <param name="Plane">Where: data, control or web; empty for the broker itself.</param>
-/// <param name="Peer">The address it came from.</param>
-/// <param name="Subject">What it was done to.</param>
-/// <param name="Detail">More for people.</param>
-/// <param name="Previous">The hash of the line before.</param>
+/// <param name="Actor">The user who did it.</param>
+/// <param name="Plane">The plane: data, control or web; empty for the broker itself.</param>
+/// <param name="Peer">The address that the request came from.</param>
+/// <param name="Subject">The user, topic or other object that the event concerns.</param>
+/// <param name="Detail">Details for people.</param>
+/// <param name="Previous">The hash of the previous line.</param>
 /// <param name="Hash">The hash of this line.</param>
 public sealed record AuditLine(
     long Sequence,
@@ -58,7 +58,7 @@ public sealed record AuditLine(
 
     private static readonly JsonWriterOptions Writing = new() { Encoder = JavaScriptEncoder.Default };
 
-    /// <summary>What <see cref="Event"/> can be, such as <c>login-refused</c>.</summary>
+    /// <summary>The possible values of <see cref="Event"/>, such as <c>login-refused</c>.</summary>
     public static IReadOnlyList<string> Events { get; } =
     [.. Enum.GetValues<SecurityAction>().Select(NameOf), .. Enum.GetValues<AuditEvent>().Select(NameOf)];
 

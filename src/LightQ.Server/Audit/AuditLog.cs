@@ -6,20 +6,19 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Audit;
 
 /// <summary>
-/// Keeps what happens to logins, rights, topics and the broker itself, in order, on the disk. Thread-safe.
+/// Records the events of logins, permissions, topics and the broker itself, in order, on the disk. Thread-safe.
 /// </summary>
 /// <remarks>
-/// A thread of the pool writes; whoever has something to tell only queues it. What is waited for is synced at once,
-/// together with what others wait for; logins within <see cref="SyncInterval"/>. Logins beyond an allowance are
-/// counted, and summarised once a minute. While the disk takes nothing, events wait in memory and nobody waits for
-/// them.
+/// A thread of the pool writes; callers only queue events. An event that a caller waits for is synced at once, together
+/// with those of other callers; logins within <see cref="SyncInterval"/>. Logins beyond an allowance are counted, and
+/// summarised once a minute. While the disk accepts nothing, events wait in memory, and no caller waits for them.
 /// </remarks>
 internal sealed class AuditLog : IAsyncDisposable
 {
     /// <summary>How long a login may be written without being synced.</summary>
     public static readonly TimeSpan SyncInterval = TimeSpan.FromSeconds(1);
 
-    /// <summary>How often what was only counted is told.</summary>
+    /// <summary>How often the events that were only counted are logged.</summary>
     public static readonly TimeSpan SummaryInterval = TimeSpan.FromMinutes(1);
 
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1),
@@ -77,12 +76,12 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <summary>Takes other sizes; they count from the next line on.</summary>
     public void Apply(AuditOptions options) => _writer.Options = options;
 
-    /// <summary>Takes an event that nobody waits for.</summary>
+    /// <summary>Takes an event that no caller waits for.</summary>
     public void Write(SecurityEvent happened) => Enqueue(happened, null);
 
     /// <summary>
-    /// Takes an event; completes when it is on the disk, or when the disk is known to take nothing, which the server's
-    /// log then tells.
+    /// Takes an event; completes when it is on the disk, or when the disk is known to accept nothing, which is then
+    /// logged in the server's log.
     /// </summary>
     public async Task WriteAsync(SecurityEvent happened)
     {

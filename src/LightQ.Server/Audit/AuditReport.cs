@@ -1,14 +1,14 @@
 namespace LightQ.Server.Audit;
 
-/// <summary>What verifying an audit log has found.</summary>
+/// <summary>The result of verifying an audit log.</summary>
 /// <param name="Files">Files that were read.</param>
-/// <param name="Lines">Lines that are as they were written, up to the first that is not.</param>
-/// <param name="First">The number of the first of these; 0 when there is none.</param>
-/// <param name="Head">The last of them, to be noted elsewhere; null when there is none.</param>
+/// <param name="Lines">Lines that are as they were written, up to the first that was changed.</param>
+/// <param name="First">The number of the first of these lines; 0 when there is none.</param>
+/// <param name="Head">The last of these lines, to be noted elsewhere; null when there is none.</param>
 /// <param name="TornBytes">
-/// Bytes behind the last line: a part of one that a crash has left, or that is being written.
+/// Bytes after the last line: part of a line that a crash has left, or that is being written.
 /// </param>
-/// <param name="Finding">The first thing that is wrong; null when nothing is.</param>
+/// <param name="Finding">The first thing that is wrong; null when nothing is wrong.</param>
 public sealed record AuditReport(
     int Files,
     long Lines,

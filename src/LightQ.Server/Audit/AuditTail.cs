@@ -16,8 +16,8 @@ internal sealed record AuditTail(string? File, long Length, long TornBytes, long
 
     /// <summary>Reads the end of a log.</summary>
     /// <remarks>
-    /// What is missing or altered leaves a hole in the chain that whoever verifies it finds: the next line's number is
-    /// one that was never used.
+    /// A missing or altered line leaves a hole in the chain that a verification finds: the next line's number is one
+    /// that was never used.
     /// </remarks>
     public static AuditTail Read(IFileSystem files, string directory)
     {

@@ -2,11 +2,13 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Server.Audit;
 
-/// <summary>Reads an audit log from its beginning and says where it is first not as it was written.</summary>
+/// <summary>
+/// Reads an audit log from its beginning and reports the first place where it differs from what was written.
+/// </summary>
 /// <remarks>
-/// Every change, removal or exchange of lines is found that leaves the others as they are. Somebody who may write the
-/// files can also compute the whole chain anew: what finds that is a head that was noted elsewhere. The broker may be
-/// running: what it is writing is then a torn line at the end.
+/// The verifier finds every change, removal or exchange of lines that leaves the other lines as they are. An attacker
+/// who may write the files can also compute the whole chain anew; only a head that was noted elsewhere reveals that.
+/// The broker may be running: the line that it is writing is then a torn line at the end.
 /// </remarks>
 public sealed class AuditVerifier
 {
@@ -33,10 +35,11 @@ public sealed class AuditVerifier
     /// none.
     /// </param>
     /// <param name="read">
-    /// Called with every line that is as it was written, oldest first, up to the first that is not; null for nobody.
+    /// Called with every line that is as it was written, oldest first, up to the first that was changed; null for no
+    /// call.
     /// </param>
     /// <exception cref="FileNotFoundException">There is no audit log there.</exception>
-    /// <exception cref="IOException">The disk refuses to read.</exception>
+    /// <exception cref="IOException">The files cannot be read.</exception>
     public static AuditReport Verify(string path, AuditHead? expected = null, Action<AuditLine>? read = null) =>
         new AuditVerifier(expected, read).Run(path);
 

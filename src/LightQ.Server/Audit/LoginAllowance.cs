@@ -3,7 +3,7 @@ using LightQ.Server.Security;
 
 namespace LightQ.Server.Audit;
 
-/// <summary>How many logins of a kind are told one by one; the others are counted. Guarded by its owner.</summary>
+/// <summary>How many logins of a kind are logged one by one; the others are counted. Guarded by its owner.</summary>
 /// <param name="burst">So many at once.</param>
 /// <param name="perSecond">And so many more each second.</param>
 /// <param name="time">The clock.</param>
@@ -12,7 +12,7 @@ internal sealed class LoginAllowance(int burst, int perSecond, TimeProvider time
     /// <summary>Addresses that are counted apart.</summary>
     private const int MostAddresses = 1000;
 
-    /// <summary>Of these, how many are told.</summary>
+    /// <summary>How many of these are logged.</summary>
     private const int MostTold = 5;
 
     private readonly Dictionary<string, long> _byAddress = [];
@@ -22,7 +22,7 @@ internal sealed class LoginAllowance(int burst, int perSecond, TimeProvider time
     /// <summary>Logins that were only counted since the last summary.</summary>
     public long Counted { get; private set; }
 
-    /// <summary>Whether a login is to be told; if not, it has been counted.</summary>
+    /// <summary>Whether a login is to be logged; if not, it has been counted.</summary>
     public bool TryTake(Origin origin)
     {
         long now = time.GetTimestamp();

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace LightQ.Server.Audit;
 
-/// <summary>The lines of a file that was deleted as one too many, as the log tells it.</summary>
+/// <summary>The lines of a file that was deleted as one too many, as the log records it.</summary>
 internal readonly record struct RemovedFile(long First, long Last, string LastHash)
 {
     private const string Lines = "lines ",

@@ -4,7 +4,7 @@ using System.Text.Json;
 
 namespace LightQ.Server.Configuration;
 
-/// <summary>Shows what is in force and where each value came from.</summary>
+/// <summary>Shows the configuration in force and where each value came from.</summary>
 public static class ConfigurationPrinter
 {
     /// <summary>A table: key, value, source.</summary>
@@ -24,8 +24,8 @@ public static class ConfigurationPrinter
     }
 
     /// <summary>
-    /// An array of objects with key, value, source, and whether a reload takes it over; values are text, as a file
-    /// would have them.
+    /// An array of objects with key, value, source, and whether a reload applies it; values are text, as a file would
+    /// have them.
     /// </summary>
     public static string ToJson(ServerConfiguration configuration)
     {

@@ -1,7 +1,7 @@
 namespace LightQ.Server.Configuration;
 
-/// <summary>A setting as it is in force.</summary>
+/// <summary>A setting with the value in force.</summary>
 /// <param name="Setting">The setting.</param>
-/// <param name="Value">Its value as text; of a secret, only whether there is one.</param>
+/// <param name="Value">The value as text; for a secret, only whether there is one.</param>
 /// <param name="Source">Where the value came from: <c>default</c>, a file, an environment variable or a flag.</param>
 public sealed record ConfiguredValue(ServerSetting Setting, string Value, string Source);

@@ -1,13 +1,13 @@
 namespace LightQ.Server.Configuration;
 
-/// <summary>What came of reading the configuration again.</summary>
-/// <param name="Settings">Settings that are another than before; empty when it was refused.</param>
+/// <summary>The result of reading the configuration again.</summary>
+/// <param name="Settings">Settings whose values have changed; empty when the configuration was rejected.</param>
 /// <param name="Refusal">
-/// Why the configuration is refused as a whole, in which case nothing has changed; null when it is not.
+/// Why the whole configuration was rejected, so that nothing has changed; null when it was accepted.
 /// </param>
 /// <param name="HasCertificate">Whether there is a certificate, which was then read again.</param>
 /// <param name="CertificateProblem">
-/// Why it cannot be used, in which case the one before stays in force; null when it can.
+/// Why the certificate cannot be used, so that the previous one stays in force; null when it can be used.
 /// </param>
 public sealed record ReloadReport(
     IReadOnlyList<SettingReload> Settings,
@@ -16,6 +16,6 @@ public sealed record ReloadReport(
     string? CertificateProblem
 )
 {
-    /// <summary>Nothing has changed.</summary>
+    /// <summary>Creates the report of a rejected configuration: nothing has changed.</summary>
     public static ReloadReport Refused(string why) => new([], why, HasCertificate: false, CertificateProblem: null);
 }

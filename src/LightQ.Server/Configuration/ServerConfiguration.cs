@@ -4,8 +4,8 @@ namespace LightQ.Server.Configuration;
 
 /// <summary>The configuration of a server process: the options in force, and where each value came from.</summary>
 /// <remarks>
-/// Later sources win: defaults, the file, the environment, flags. The file is <see cref="FileName"/> in the working
-/// directory, or the one that was named, then instead of it.
+/// Later sources win: defaults, the file, the environment, flags. The file is the one that was named, or otherwise
+/// <see cref="FileName"/> in the working directory.
 /// </remarks>
 public sealed class ServerConfiguration
 {
@@ -13,7 +13,7 @@ public sealed class ServerConfiguration
     public const string FileName = "lightq.json";
 
     /// <summary>
-    /// Where a server process keeps its data when nothing else is said; relative to the working directory.
+    /// The data directory of a server process if none is configured; relative to the working directory.
     /// </summary>
     public const string DefaultDataDirectory = "lightq-data";
 
@@ -37,7 +37,7 @@ public sealed class ServerConfiguration
     /// <see cref="ServerSetting.Flag"/>.
     /// </param>
     /// <param name="file">
-    /// The file to read; null means <see cref="FileName"/> in the working directory if it is there.
+    /// The file to read; null means <see cref="FileName"/> in the working directory if it exists.
     /// </param>
     /// <param name="environment">The environment; null means this process's.</param>
     /// <exception cref="ServerStartException">

@@ -38,22 +38,25 @@ public sealed class ServerSetting
     /// <summary>The flag of <c>lightq server</c>, such as <c>--data-port</c>; null for settings without one.</summary>
     public string? Flag { get; }
 
-    /// <summary>What it does, in one line.</summary>
+    /// <summary>What the setting does, in one line.</summary>
     public string Description { get; }
 
     /// <summary>
-    /// Whether it is one of the limits of docs/operate/limits.md: what it refuses is counted under its key.
+    /// Whether the setting is one of the limits of docs/operate/limits.md: the broker counts under its key what the
+    /// limit rejects.
     /// </summary>
     public bool IsLimit { get; private init; }
 
     /// <summary>
-    /// Whether a running server takes another value of it from its configuration file when it reads that again; the
-    /// others need a restart.
+    /// Whether a running server applies a changed value when it reads its configuration file again; the other settings
+    /// need a restart.
     /// </summary>
     public bool IsLive { get; private init; }
 
-    /// <summary>Whether its value is shown nowhere: neither by <c>--print-config</c> nor in the log or an
-    /// error.</summary>
+    /// <summary>
+    /// Whether the value is a secret, which is never shown: neither by <c>--print-config</c> nor in the log or an
+    /// error.
+    /// </summary>
     public bool IsSecret { get; private init; }
 
     /// <summary>The same, taken over by a running server.</summary>
@@ -65,11 +68,13 @@ public sealed class ServerSetting
     /// <summary>The same, as a secret.</summary>
     internal ServerSetting Secret() => new(this) { IsSecret = true };
 
-    /// <summary>The value in some options, as text that could be given for it; also of a secret.</summary>
+    /// <summary>Reads the value from options, as text in the form of the configuration; also a secret's.</summary>
     public string Read(LightQServerOptions options) => _read(options);
 
-    /// <summary>A text for it as it may be shown: that of a secret says only whether there is one, and an address with
-    /// a user, who may have a password, is not repeated.</summary>
+    /// <summary>
+    /// A text of the setting in the form in which it may be shown. For a secret it says only whether there is one. An
+    /// address with a user, and so perhaps a password, is not repeated.
+    /// </summary>
     public string Show(string text)
     {
         ArgumentNullException.ThrowIfNull(text);

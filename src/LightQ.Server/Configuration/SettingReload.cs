@@ -1,6 +1,6 @@
 namespace LightQ.Server.Configuration;
 
-/// <summary>A setting whose value is another one than the server runs with.</summary>
+/// <summary>A setting whose value differs from the one that the server runs with.</summary>
 /// <param name="Setting">The setting.</param>
 /// <param name="From">The value that the server ran with.</param>
 /// <param name="To">The value that the configuration now has.</param>

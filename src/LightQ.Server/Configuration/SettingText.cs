@@ -4,7 +4,7 @@ using System.Net;
 namespace LightQ.Server.Configuration;
 
 /// <summary>
-/// Values as text. What is refused throws a <see cref="FormatException"/> whose message says what is allowed.
+/// Values as text. A rejected text throws a <see cref="FormatException"/> whose message says what is allowed.
 /// </summary>
 internal static class SettingText
 {
@@ -53,7 +53,7 @@ internal static class SettingText
     }
 
     /// <summary>
-    /// Reads <c>10s</c>, <c>1.5h</c> and <c>00:00:10</c>. A bare number is refused: it might be any unit.
+    /// Reads <c>10s</c>, <c>1.5h</c> and <c>00:00:10</c>. A bare number is rejected: it might have any unit.
     /// </summary>
     public static TimeSpan ReadTime(string text)
     {

@@ -16,7 +16,7 @@ namespace LightQ.Server.Connections;
 /// <summary>One accepted socket with its protocol and its output, from accept to the last release.</summary>
 internal sealed class ClientConnection : IHousekept, IConnectionEvents
 {
-    /// <summary>How long a refused peer has to read the reason.</summary>
+    /// <summary>How long a rejected peer has to read the reason.</summary>
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(2);
 
     /// <summary>How long one has that was silent.</summary>
@@ -38,7 +38,7 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     private volatile bool _hasEnded;
 
     /// <param name="listener">
-    /// Who has accepted it, and is told when it is welcomed or gone, and when it has ended.
+    /// The listener that has accepted it; it is called when the connection is welcomed or gone, and when it has ended.
     /// </param>
     /// <param name="socket">The accepted socket.</param>
     /// <param name="protocol">What the port speaks.</param>
@@ -46,7 +46,7 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// <param name="blocks">Buffers.</param>
     /// <param name="tls">The certificate; null for none.</param>
     /// <param name="id">Names the connection.</param>
-    /// <param name="refusal">Why it is refused at once; null when it is not.</param>
+    /// <param name="refusal">Why it is rejected at once; null when it is not.</param>
     /// <param name="time">The clock.</param>
     /// <param name="housekeeping">Looks after it.</param>
     /// <param name="logger">Where to log.</param>
@@ -91,7 +91,8 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     public DateTimeOffset Connected { get; }
 
     /// <summary>
-    /// Whether it counts as a connection; otherwise it is one that is open only to be told why it is refused.
+    /// Whether it counts as a connection; otherwise it is open only so that the peer gets the reason why it is
+    /// rejected.
     /// </summary>
     public bool IsAdmitted => _refusal is null;
 
@@ -101,7 +102,8 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     private ConnectionOutput Output => Protocol.Output;
 
     /// <summary>
-    /// When housekeeping looks at it first. One that says Hello is due a Ping a heartbeat later, and says so to nobody.
+    /// When housekeeping looks at it first. A Ping is due one heartbeat after the Hello; the connection does not
+    /// request that look.
     /// </summary>
     public TimeSpan FirstLook => Earlier(_limits.DataPlane.HandshakeTimeout, _limits.DataPlane.Heartbeat);
 
@@ -140,7 +142,7 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
         }
     }
 
-    /// <summary>Sends heartbeats, and ends a connection that is silent, slow to greet, or refused.</summary>
+    /// <summary>Sends heartbeats, and ends a connection that is silent, slow to greet, or rejected.</summary>
     /// <returns>When one of these is due if nothing happens until then.</returns>
     public TimeSpan? Look(DateTimeOffset now)
     {
@@ -214,7 +216,7 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
         return Earlier(Earlier(ping, alive), told ?? alive);
     }
 
-    /// <summary>Tells the peer that the broker is going, if it has not been told.</summary>
+    /// <summary>Sends the peer a GoAway, unless one was sent before.</summary>
     public void GoAway(TimeSpan timeLeft)
     {
         if (Interlocked.Exchange(ref _isToldToGo, true))
@@ -233,7 +235,7 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
 
     private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;
 
-    /// <summary>The peer has met a limit of time. It is told, if that is possible.</summary>
+    /// <summary>The peer has met a limit of time. The peer gets the reason, if that is possible.</summary>
     private TimeSpan? Expire(string setting, IFormattable limit, string what)
     {
         ProtocolException reason = _limits.Refuse(

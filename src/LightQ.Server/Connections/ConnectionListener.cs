@@ -13,7 +13,7 @@ namespace LightQ.Server.Connections;
 /// <summary>Accepts connections and looks after them, whatever they speak.</summary>
 internal sealed class ConnectionListener : IAsyncDisposable
 {
-    /// <summary>Most refused connections that are open to be told why; more are closed without a word.</summary>
+    /// <summary>Most rejected connections that stay open to get the reason; more are closed without a word.</summary>
     private const int MostRefused = 100;
 
     private readonly Socket _listener = new(SocketType.Stream, ProtocolType.Tcp);
@@ -108,7 +108,7 @@ internal sealed class ConnectionListener : IAsyncDisposable
             connection.Abort();
     }
 
-    /// <summary>Ends what may not go on, after somebody's rights have changed.</summary>
+    /// <summary>Permissions have changed: ends the connections and streams that are no longer allowed.</summary>
     public void Review()
     {
         foreach (ClientConnection connection in _connections.Values)

@@ -9,7 +9,8 @@ namespace LightQ.Server.Connections;
 
 /// <summary>
 /// Everything a connection sends, as an actor: idle, running, or running with more to look at. One send at a time; a
-/// loop, never a recursion; whoever has something to send only schedules it. How it is written, its format says.
+/// loop, never a recursion; a stream that has something to send only schedules it. The format decides how it is
+/// written.
 /// </summary>
 /// <remarks>
 /// A turn gathers answers, acks, credits and small runs into one buffer and sends them, with at most one larger run
@@ -119,13 +120,13 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         return true;
     }
 
-    /// <summary>The rest of the buffer of the turn at hand. Only for the format.</summary>
+    /// <summary>The rest of the buffer of the current turn. Only for the format.</summary>
     public Span<byte> Free => _buffer.AsSpan(_filled);
 
     /// <summary>So many bytes of <see cref="Free"/> are written.</summary>
     public void Advance(int bytes) => _filled += bytes;
 
-    /// <summary>The tail of the turn is this run: the subscription is told when it is in the socket.</summary>
+    /// <summary>The tail of the turn is this run: the subscription is called when it is in the socket.</summary>
     public void SendBehind(Subscription subscription, in LentRun run) => (_sending, _sendingRun) = (subscription, run);
 
     /// <summary>The stream has more to send: it gets another turn.</summary>

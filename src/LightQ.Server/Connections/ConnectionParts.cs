@@ -8,7 +8,7 @@ namespace LightQ.Server.Connections;
 /// <param name="Peer">Where it comes from.</param>
 /// <param name="Sender">Where the bytes go.</param>
 /// <param name="Blocks">Buffers.</param>
-/// <param name="Events">Who is told what happens.</param>
+/// <param name="Events">Gets the events of the connection.</param>
 internal readonly record struct ConnectionParts(
     uint Id,
     PeerChannel Peer,

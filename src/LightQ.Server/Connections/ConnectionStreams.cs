@@ -62,14 +62,16 @@ internal sealed class ConnectionStreams
         }
     }
 
-    /// <summary>One was asked for and refused, or the client was told that there is none of this number.</summary>
+    /// <summary>
+    /// A stream was requested and rejected, or the client got the answer that there is none of this number.
+    /// </summary>
     public void Refuse(uint id)
     {
         lock (_byId)
             NoteEnd(id);
     }
 
-    /// <summary>Whether a frame for this number may be late: the stream is open, has ended, or was refused.</summary>
+    /// <summary>Whether a frame for this number may be late: the stream is open, has ended, or was rejected.</summary>
     public bool MayBeLate(uint id)
     {
         lock (_byId)
@@ -114,6 +116,6 @@ internal sealed class ConnectionStreams
         );
     }
 
-    /// <summary>Whether the broker has ended one and the peer has not yet been told.</summary>
+    /// <summary>Whether the broker has ended a stream and has not yet reported that to the peer.</summary>
     public bool HasUnreportedEnd() => Array.Exists(All(), s => s.CloseRequested is { Code: not ErrorCode.None });
 }

@@ -2,15 +2,15 @@ using LightQ.Broker.Streams;
 
 namespace LightQ.Server.Connections;
 
-/// <summary>What a session and its output tell the connection they are parts of.</summary>
+/// <summary>What a session and its output report to the connection that they are parts of.</summary>
 internal interface IConnectionEvents
 {
     /// <summary>The peer is welcomed. By the reading thread.</summary>
     void OnWelcomed();
 
     /// <summary>
-    /// The peer is to be told that it must go, or that the broker ends a stream: it may be one that does not read. Any
-    /// thread.
+    /// The broker has to report to the peer that it must go, or that a stream has ended: the peer may be one that does
+    /// not read. Any thread.
     /// </summary>
     void OnEndPending();
 

@@ -12,7 +12,7 @@ internal interface IConnectionProtocol
     /// <summary>Everything that the connection sends.</summary>
     ConnectionOutput Output { get; }
 
-    /// <summary>Where it comes from, and whom its certificate names.</summary>
+    /// <summary>Where the connection comes from, and the user that its certificate names.</summary>
     PeerChannel Peer { get; set; }
 
     /// <summary>What the client calls itself.</summary>
@@ -21,12 +21,12 @@ internal interface IConnectionProtocol
     /// <summary>The open streams.</summary>
     ConnectionStreams Streams { get; }
 
-    /// <summary>Whether the peer has said who it is, and may go on.</summary>
+    /// <summary>Whether the peer has authenticated and may go on.</summary>
     bool IsWelcomed { get; }
 
     /// <summary>
-    /// Whether it is being found out who the peer is: its password may wait for others to be hashed, which is no fault
-    /// of the peer's.
+    /// Whether the peer is being authenticated: its password may wait for others to be hashed, which is not the peer's
+    /// fault.
     /// </summary>
     bool IsAuthenticating { get; }
 
@@ -45,12 +45,16 @@ internal interface IConnectionProtocol
 
     /// <summary>Reads until the peer ends the connection or breaks the protocol.</summary>
     /// <param name="input">What the peer sends.</param>
-    /// <param name="refusal">Why it is refused before it has said anything; null when it is not.</param>
-    /// <returns>Why it ended, for the log; null when the peer just left, or when the log has it.</returns>
+    /// <param name="refusal">Why it is rejected before it has sent anything; null when it is not.</param>
+    /// <returns>
+    /// Why it ended, for the log; null when the peer just left, or when the reason is logged already.
+    /// </returns>
     Task<ProtocolException?> RunAsync(PipeReader input, ProtocolException? refusal);
 
-    /// <summary>Ends the connection for a limit that its peer has met, and tells it. Any thread.</summary>
-    /// <returns>False when nothing can be said yet.</returns>
+    /// <summary>
+    /// Ends the connection for a limit that its peer has met, and reports it to the peer. Any thread.
+    /// </summary>
+    /// <returns>False when nothing can be sent yet.</returns>
     bool TryEnd(ProtocolException reason);
 
     /// <summary>
@@ -64,6 +68,6 @@ internal interface IConnectionProtocol
     /// <summary>Tells the peer that the broker stops in a while.</summary>
     void GoAway(TimeSpan timeLeft);
 
-    /// <summary>Sends what is queued, tells the peer that the broker stops, and ends.</summary>
+    /// <summary>Sends what is queued, reports to the peer that the broker stops, and ends.</summary>
     void Finish();
 }

@@ -6,7 +6,7 @@ namespace LightQ.Server.Connections;
 internal interface IOutputFormat
 {
     /// <summary>
-    /// Writes what a stream has to send next into the turn at hand, <see cref="ConnectionOutput.WriteRoom"/> bytes and
+    /// Writes what a stream has to send next into the current turn, <see cref="ConnectionOutput.WriteRoom"/> bytes and
     /// a small run at most: into <see cref="ConnectionOutput.Free"/>, and a larger run behind.
     /// </summary>
     /// <param name="stream">

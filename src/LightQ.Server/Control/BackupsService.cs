@@ -88,7 +88,8 @@ internal sealed class BackupsService(
     }
 
     /// <summary>
-    /// A topic with a user of its own is closed to anonymous callers, who else may do everything on an open broker.
+    /// A topic with a user of its own is closed to anonymous callers. Otherwise they may do everything on an open
+    /// broker.
     /// </summary>
     private void DemandEverything(Principal principal)
     {

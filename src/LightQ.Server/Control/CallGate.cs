@@ -11,16 +11,17 @@ using Microsoft.AspNetCore.Http.Features;
 namespace LightQ.Server.Control;
 
 /// <summary>
-/// What a call passes before anything of its request is read: limits, the client's certificate, who is calling.
+/// What a call passes before anything of its request is read: limits, the client's certificate, and the identity of the
+/// caller.
 /// </summary>
 /// <remarks>
-/// An interceptor of gRPC would meet a call with one request when that is read already, which a stranger's should not
-/// be. Health is exempt from the limit on calls: who watches the broker must not take it for a dead one. Who shows two
-/// tokens is refused: a proxy in between may go by the other one.
+/// An interceptor of gRPC would run when the only request of a call is read already, but a stranger's request should
+/// not be read. Health is exempt from the limit on calls: a monitor must not take the broker for a dead one. A call
+/// with two tokens is rejected: a proxy in between may use the other one.
 /// </remarks>
 /// <param name="limits">The limits.</param>
 /// <param name="messageBytes">The largest message in force.</param>
-/// <param name="security">Finds out who calls, and decides.</param>
+/// <param name="security">Identifies the caller, and decides.</param>
 /// <param name="stopping">The ports are about to close.</param>
 internal sealed class CallGate(
     ServerLimits limits,
@@ -72,7 +73,7 @@ internal sealed class CallGate(
         }
     }
 
-    /// <summary>Refuses whom the method's rule refuses whatever the request says.</summary>
+    /// <summary>Rejects callers that the method's rule rejects, whatever the request says.</summary>
     private void Admit(HttpContext http, string method)
     {
         if (TlsGate.ProblemOf(http) is { } problem)
@@ -152,7 +153,7 @@ internal sealed class CallGate(
         }
     }
 
-    /// <summary>What gRPC itself refuses is a message that is too long; it does not say which limit that is.</summary>
+    /// <summary>What gRPC itself rejects is a message that is too long; it does not say which limit that is.</summary>
     private void NameLimit(HttpResponse response)
     {
         IHeaderDictionary? end = response.Headers.ContainsKey(Status)

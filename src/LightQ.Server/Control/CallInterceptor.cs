@@ -9,10 +9,11 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Control;
 
 /// <summary>
-/// Lets a handler see only what its caller may ask, and tells the client what is refused or has failed.
+/// Passes to a handler only requests that its caller may make, and reports to the client what was rejected or has
+/// failed.
 /// </summary>
 /// <param name="access">Decides.</param>
-/// <param name="logger">Where defects are told.</param>
+/// <param name="logger">Logs defects.</param>
 /// <param name="stopping">The ports are about to close.</param>
 internal sealed class CallInterceptor(AccessControl access, ILogger logger, CancellationToken stopping) : Interceptor
 {
@@ -52,7 +53,7 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
     }
 
     /// <summary>
-    /// The call itself demands its right for the topic of the first request (<see cref="CallAccess"/>).
+    /// The call itself demands its permission for the topic of the first request (<see cref="CallAccess"/>).
     /// </summary>
     public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
         IAsyncStreamReader<TRequest> requestStream,
@@ -96,7 +97,7 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
     }
 
     /// <summary>
-    /// What the client is told; null when that is what was thrown, or nothing: a defect, which is logged.
+    /// The error for the client; null when the exception itself is that error, or when it is a defect, which is logged.
     /// </summary>
     private RpcException? Explain(Exception thrown, ServerCallContext context)
     {

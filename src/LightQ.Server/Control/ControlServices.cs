@@ -36,7 +36,7 @@ internal sealed class ControlServices(
     ILogger logger
 )
 {
-    /// <summary>What stock clients send at most unless they are told otherwise.</summary>
+    /// <summary>What stock clients send at most unless they are configured otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
 
     private readonly MessageCalls _calls = new(listener, connectionTime);
@@ -55,7 +55,7 @@ internal sealed class ControlServices(
 
     /// <summary>Adds what serves the calls to an application that is to be built.</summary>
     /// <param name="services">The application's services.</param>
-    /// <param name="readiness">What health tells, of the broker and of each service.</param>
+    /// <param name="readiness">What the health service reports, of the broker and of each service.</param>
     public void Add(IServiceCollection services, Readiness readiness)
     {
         var clients = new ClientDirectory(listener, _calls);
@@ -129,7 +129,7 @@ internal sealed class ControlServices(
         return gate;
     }
 
-    /// <summary>Ends the calls that may not go on, after somebody's rights have changed.</summary>
+    /// <summary>Permissions have changed: ends the calls that are no longer allowed.</summary>
     public void Review() => _calls.Review();
 
     /// <summary>The open calls that carry messages.</summary>

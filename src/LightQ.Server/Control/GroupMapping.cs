@@ -29,7 +29,7 @@ internal static class GroupMapping
 
     /// <summary>A group with its partitions and clients.</summary>
     /// <param name="group">The group.</param>
-    /// <param name="find">Finds a connection; null for none, and for who may not know of it.</param>
+    /// <param name="find">Finds a connection; null for none, and for a caller that may not know of it.</param>
     public static Proto.Group Describe(GroupSummary group, Func<uint, Proto.Connection?> find)
     {
         Proto.Group description = ToProto(group);

@@ -164,7 +164,7 @@ internal sealed class GroupsService(
         string detail = ""
     ) => events.RaiseAsync(Event(action, context, topic, group, detail));
 
-    /// <summary>Makes a change, which blocks on the disk, and tells of it.</summary>
+    /// <summary>Makes a change, which blocks on the disk, and raises its event.</summary>
     private Task<bool> RaiseForAsync(
         SecurityAction action,
         ServerCallContext context,

@@ -17,7 +17,7 @@ internal interface IServerOperations
     /// </exception>
     Task<ReloadReport> ReloadAsync(string actor, Origin origin);
 
-    /// <summary>Lets everybody log in again after a repair of the catalog.</summary>
+    /// <summary>Allows all users to log in again after a repair of the catalog.</summary>
     /// <returns>Whether there was anything to confirm.</returns>
     /// <exception cref="IOException">The disk refuses: it stays as it is.</exception>
     Task<bool> ConfirmCatalogAsync(string actor, Origin origin);

@@ -20,7 +20,7 @@ internal sealed class InflationLimit(int mostBytes) : ICompressionProvider
     public Stream CreateDecompressionStream(Stream stream) =>
         new Limited(_gzip.CreateDecompressionStream(stream), mostBytes);
 
-    /// <summary>Reads as many bytes, and refuses the next.</summary>
+    /// <summary>Reads as many bytes, and rejects the next.</summary>
     private sealed class Limited(Stream inflated, int mostBytes) : Stream
     {
         private int _left = mostBytes;

@@ -8,7 +8,7 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Messages</c>.</summary>
 /// <param name="broker">The engine.</param>
-/// <param name="access">Decides who may publish and consume.</param>
+/// <param name="access">Decides which callers may publish and consume.</param>
 /// <param name="calls">Keeps account of the calls that are streams.</param>
 /// <param name="fetchers">Serves the calls that fetch and settle.</param>
 /// <param name="maxMessageBytes">The largest message of any topic.</param>

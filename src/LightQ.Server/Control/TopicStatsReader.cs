@@ -14,7 +14,7 @@ namespace LightQ.Server.Control;
 /// <param name="broker">The broker.</param>
 /// <param name="topic">The topic.</param>
 /// <param name="partition">The partition; null for the whole topic.</param>
-/// <param name="sees">Whether who asks may know of a topic.</param>
+/// <param name="sees">Whether the caller may know of a topic.</param>
 /// <param name="time">The clock.</param>
 internal sealed class TopicStatsReader(
     LightQBroker broker,

@@ -9,8 +9,8 @@ namespace LightQ.Server.Control;
 /// <summary>Who asks for a page: by <c>Authorization: Basic</c> or <c>Bearer</c>, as monitors send it.</summary>
 internal static class WebPrincipal
 {
-    /// <summary>Finds out; null for somebody who shows nothing where a login is required.</summary>
-    /// <exception cref="BrokerException">What is shown is wrong.</exception>
+    /// <summary>Identifies the caller; null for a caller without credentials where a login is required.</summary>
+    /// <exception cref="BrokerException">The credentials are wrong.</exception>
     public static async ValueTask<Principal?> IdentifyAsync(HttpContext http, Authenticator authenticator)
     {
         PeerChannel peer = CallPrincipal.ChannelOf(http);

@@ -20,7 +20,7 @@ internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, 
     private bool _isKnown;
     private volatile bool _waits;
 
-    /// <summary>Something was received: until it is handled, nobody waits for the peer.</summary>
+    /// <summary>Something was received: until it is handled, the broker does not wait for the peer.</summary>
     public void Pause() => _waits = false;
 
     /// <summary>What was received is handled.</summary>

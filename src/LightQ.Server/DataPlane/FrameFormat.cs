@@ -13,7 +13,7 @@ internal sealed class FrameFormat : IOutputFormat
 {
     private const int AckRanges = 64;
 
-    /// <summary>The longest reason that a peer is told why a stream has ended, in characters.</summary>
+    /// <summary>The longest reason why a stream has ended that is sent to a peer, in characters.</summary>
     private const int MostReason = 1000;
 
     /// <summary>What the Ping behind a producer stream's acks carries.</summary>

@@ -545,8 +545,7 @@ internal sealed class Session : IConnectionProtocol
     }
 
     /// <summary>
-    /// The stream that a frame is for. Null if it has ended, or never was: a client that made a mistake is told so
-    /// once.
+    /// The stream that a frame is for. Null if it has ended, or never was: a client that made a mistake gets one error.
     /// </summary>
     private OutputStream? Known(uint id)
     {

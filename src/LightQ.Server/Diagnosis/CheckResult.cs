@@ -1,14 +1,14 @@
 namespace LightQ.Server.Diagnosis;
 
-/// <summary>How a check came out.</summary>
+/// <summary>The result of a check.</summary>
 public enum CheckResult
 {
-    /// <summary>As it should be, or as good as can be known.</summary>
+    /// <summary>As it should be, or as far as can be known.</summary>
     Ok,
 
-    /// <summary>The broker runs, but slower, or less safely than it could.</summary>
+    /// <summary>The broker runs, but slower or less safely than it could.</summary>
     Warning,
 
-    /// <summary>The broker does not start, or what it promises does not hold.</summary>
+    /// <summary>The broker does not start, or cannot keep its promises.</summary>
     Failed,
 }

@@ -23,7 +23,7 @@ internal sealed class DirectoryChecks(string path)
     private static readonly string[] InMemory = ["tmpfs", "ramfs"];
 
     /// <summary>
-    /// File systems that do not show as network drives and whose locks or syncs may be another machine's matter.
+    /// File systems that do not show as network drives and whose locks or syncs another machine may handle.
     /// </summary>
     private static readonly string[] Remote =
     [

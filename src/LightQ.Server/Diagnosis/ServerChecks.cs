@@ -7,7 +7,7 @@ using LightQ.Server.Tls;
 
 namespace LightQ.Server.Diagnosis;
 
-/// <summary>What the broker is told: its ports, and its certificate.</summary>
+/// <summary>Checks the broker's settings: its ports, and its certificate.</summary>
 internal sealed class ServerChecks(LightQServerOptions options, TimeProvider time)
 {
     /// <param name="isInUse">

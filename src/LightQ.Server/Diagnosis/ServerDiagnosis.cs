@@ -2,16 +2,18 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace LightQ.Server.Diagnosis;
 
-/// <summary>Looks at what a broker with some options would depend on, and says what is wrong and what to do.</summary>
+/// <summary>
+/// Checks what a broker with the given options would depend on, and reports what is wrong and what to do.
+/// </summary>
 public static class ServerDiagnosis
 {
     /// <summary>
-    /// Looks at the data directory and its disk, the options as a whole, the three ports and the certificate. Starts no
-    /// broker; one may work in the directory. Takes up to some seconds, since it measures how long the disk takes for a
-    /// sync, in a file of its own that is deleted again.
+    /// Checks the data directory and its disk, the options as a whole, the three ports and the certificate. Starts no
+    /// broker; a broker may be using the directory. Takes up to some seconds, because it measures how long the disk
+    /// takes for a sync, in a file of its own that it deletes again.
     /// </summary>
     /// <param name="options">The broker's options. Without a data directory, the directory of temporary files.</param>
-    /// <returns>All findings, those that are as they should be among them, in a fixed order.</returns>
+    /// <returns>All findings, including those without a problem, in a fixed order.</returns>
     public static IReadOnlyList<Finding> Examine(LightQServerOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -20,12 +22,13 @@ public static class ServerDiagnosis
         return [.. ofDirectory, .. new ServerChecks(options, options.TimeProvider).Run(directory.IsInUse)];
     }
 
-    /// <summary>Whether a broker's certificate is about to end, as it would tell in its log.</summary>
-    /// <param name="check">What the finding is to be called.</param>
+    /// <summary>Checks whether a broker's certificate is about to expire, as the broker itself would log it.</summary>
+    /// <param name="check">The name of the finding.</param>
     /// <param name="certificate">The certificate.</param>
     /// <param name="now">The time.</param>
     /// <returns>
-    /// A warning from 30 days before its end on, or from a quarter of its time if that is less; then a failure.
+    /// A warning from 30 days before the certificate expires, or from the last quarter of its lifetime if that is
+    /// shorter; a failure once it has expired.
     /// </returns>
     public static Finding ExamineCertificate(string check, X509Certificate2 certificate, DateTimeOffset now)
     {

@@ -9,9 +9,9 @@ namespace LightQ.Server.Hosting;
 /// is under way comes to its end.
 /// </summary>
 /// <remarks>
-/// Clients are told at once, and leave by themselves when they have nothing under way. One that stays silent is sent
-/// away once it has nothing under way either, after <see cref="Grace"/>, in which what it has sent before it was told
-/// arrives.
+/// Clients get a GoAway at once, and leave by themselves when they have nothing under way. A client that stays silent
+/// is closed once it has nothing under way either, after <see cref="Grace"/>, in which everything that it sent before
+/// the GoAway arrives.
 /// </remarks>
 internal sealed class Drain
 {
@@ -65,8 +65,8 @@ internal sealed class Drain
             await _cutShort.Task.WaitAsync(Look, _time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
-    /// <summary>Looks at every client, and sends away who has nothing left to do here.</summary>
-    /// <returns>Whether nobody is left.</returns>
+    /// <summary>Looks at every client, and closes those that have nothing left to do.</summary>
+    /// <returns>Whether no client is left.</returns>
     private bool TryEnd()
     {
         int connections = 0,

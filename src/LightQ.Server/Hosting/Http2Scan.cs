@@ -86,7 +86,7 @@ internal struct Http2Scan
         return bytes.Length;
     }
 
-    /// <summary>What does not begin like HTTP/2 is refused by what serves it.</summary>
+    /// <summary>Bytes that do not begin like HTTP/2 are rejected by the server behind this.</summary>
     private int TakePreface(ReadOnlySpan<byte> bytes)
     {
         int length = Math.Min(Preface.Length - _prefaceBytes, bytes.Length);

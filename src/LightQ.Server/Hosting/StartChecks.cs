@@ -22,8 +22,8 @@ internal static class StartChecks
     }
 
     /// <summary>
-    /// What other machines reach is encrypted and closed, so no password travels in the clear and nobody gets in
-    /// without one.
+    /// Ports that other machines can reach are encrypted and require a login, so no password is sent unencrypted and no
+    /// client gets in without one.
     /// </summary>
     private static void CheckExposure(LightQServerOptions options)
     {

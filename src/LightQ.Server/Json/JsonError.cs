@@ -6,7 +6,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace LightQ.Server.Json;
 
-/// <summary>Why a request was refused, or failed.</summary>
+/// <summary>Why a request was rejected, or failed.</summary>
 /// <param name="Status">The status that it has over gRPC.</param>
 /// <param name="Message">For people.</param>
 /// <param name="Code">The name of the error code; empty where there is none.</param>

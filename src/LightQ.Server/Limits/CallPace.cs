@@ -1,8 +1,8 @@
 namespace LightQ.Server.Limits;
 
 /// <summary>
-/// How fast one connection may call, on average: what it does costs time, and who has used more than has passed is
-/// heard again when it has. Thread-safe.
+/// How fast one connection may call, on average: each call costs time, and a connection that has used more time than
+/// has passed is served again when it has passed. Thread-safe.
 /// </summary>
 /// <param name="callsPerSecond">Calls a second, now; 0 for any number.</param>
 /// <param name="time">The clock.</param>

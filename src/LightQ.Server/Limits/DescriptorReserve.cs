@@ -8,8 +8,8 @@ namespace LightQ.Server.Limits;
 /// none left when it makes a thread.
 /// </summary>
 /// <remarks>
-/// The system gives out the lowest free number, so the number of a new socket says how many are in use below it, and
-/// nobody has to count.
+/// The system gives out the lowest free number, so the number of a new socket says how many are in use below it, and no
+/// counter is needed.
 /// </remarks>
 internal static class DescriptorReserve
 {

@@ -3,7 +3,7 @@ using System.Net.Sockets;
 
 namespace LightQ.Server.Limits;
 
-/// <summary>What peers are told apart by where each is to have its share: their address.</summary>
+/// <summary>What distinguishes peers where each gets its share: their address.</summary>
 internal static class PeerNetwork
 {
     private const int NetworkBytes = 8;

@@ -7,15 +7,15 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Limits;
 
 /// <summary>
-/// The one place where the server's limits are looked up, and where it is counted and logged what they refuse.
+/// The one place where the server's limits are looked up, and where their rejections are counted and logged.
 /// Thread-safe.
 /// </summary>
 /// <remarks>A limit is asked for whenever it is met and never kept, so that another value counts at once.</remarks>
 internal sealed class ServerLimits
 {
     /// <summary>
-    /// Lines of the log about refused peers of one kind in <see cref="LogInterval"/>: who floods the ports does not
-    /// fill the log.
+    /// Lines of the log about rejected peers of one kind in <see cref="LogInterval"/>: a peer that floods the ports
+    /// does not fill the log.
     /// </summary>
     private const int RefusalLines = 10;
 
@@ -35,7 +35,7 @@ internal sealed class ServerLimits
 
     /// <param name="options">The settings.</param>
     /// <param name="refusals">
-    /// Counts what is refused; every refusal there is logged, at most one a second for each limit.
+    /// Counts what is rejected; every rejection there is logged, at most one a second for each limit.
     /// </param>
     /// <param name="time">The clock.</param>
     /// <param name="logger">Where to log.</param>
@@ -63,13 +63,13 @@ internal sealed class ServerLimits
     /// <summary>The limits of the control and the web port.</summary>
     public HttpOptions Http => _options.Http;
 
-    /// <summary>What was refused, by the settings' keys.</summary>
+    /// <summary>What was rejected, by the settings' keys.</summary>
     public LimitRefusals Refusals { get; }
 
-    /// <summary>What the limits of the data port have refused.</summary>
+    /// <summary>What the limits of the data port have rejected.</summary>
     public LimitRefusals DataPlaneRefusals { get; }
 
-    /// <summary>What the limits of the control and the web port have refused.</summary>
+    /// <summary>What the limits of the control and the web port have rejected.</summary>
     public LimitRefusals HttpRefusals { get; }
 
     /// <summary>
@@ -94,16 +94,16 @@ internal sealed class ServerLimits
             ServerLog.GroupsLeftOut(_logger, groups, Http.MaxMetricsGroups, key);
     }
 
-    /// <summary>Counts a refusal of the data plane's limits.</summary>
-    /// <param name="code">What the client is told.</param>
+    /// <summary>Counts a rejection by the data plane's limits.</summary>
+    /// <param name="code">The error for the client.</param>
     /// <param name="setting">The name of the <see cref="DataPlaneOptions"/>' property.</param>
     /// <param name="limit">Its value.</param>
     /// <param name="found">What was found, as a sentence without its point.</param>
     public ProtocolException Refuse(ErrorCode code, string setting, IFormattable limit, string found) =>
         new(code, DataPlaneRefusals.Refuse(setting, limit, found));
 
-    /// <summary>Whether a refused peer gets a line of the log: the first ten of a kind in a second do.</summary>
-    /// <param name="kind">What peers are refused for.</param>
+    /// <summary>Whether a rejected peer gets a line of the log: the first ten of a kind in a second do.</summary>
+    /// <param name="kind">The reason why peers are rejected.</param>
     /// <param name="unsaid">Goes behind the line: how many had none since the one before.</param>
     public bool MayLogRefusal(string kind, out string unsaid) =>
         TryBreakSilence(kind, RefusalLines, LogInterval, out unsaid);

@@ -22,7 +22,7 @@ namespace LightQ.Server.Messages;
 /// </summary>
 /// <remarks>
 /// The sending loop alone takes from subscriptions, one run at a time, and holds no more. A subscription has credit
-/// with the engine while the client has some here, so that what is said of the group is true, and nobody wakes this
+/// with the engine while the client has some here, so that the group's reported state is true, and nothing wakes this
 /// call for messages that it could not send.
 /// </remarks>
 internal sealed class ConsumeCall(
@@ -400,7 +400,7 @@ internal sealed class ConsumeCall(
             _ready.Enqueue(subscription);
     }
 
-    /// <summary>Whether nothing can come any more, with nothing to be sent at hand.</summary>
+    /// <summary>Whether nothing can come any more and nothing is left to send.</summary>
     /// <exception cref="BrokerException">It is over because the broker stops.</exception>
     private bool HasFinished()
     {
@@ -422,7 +422,7 @@ internal sealed class ConsumeCall(
             subscription.RequestClose(StreamClose.Ordinary);
     }
 
-    /// <summary>A client that does not read cannot be told that its subscription has ended: its call is cut.</summary>
+    /// <summary>A client that does not read cannot learn that its subscription has ended: its call is cut.</summary>
     private async Task AbortIfStuckAsync()
     {
         await Task.Delay(StuckTimeout, connectionTime).ConfigureAwait(false);

@@ -49,7 +49,7 @@ internal sealed class Fetcher(
     /// <summary>Whose calls it is.</summary>
     public FetchKey Key => key;
 
-    /// <summary>Names it in tokens: nobody guesses it.</summary>
+    /// <summary>Names it in tokens: it cannot be guessed.</summary>
     public Guid Id { get; } = Guid.NewGuid();
 
     /// <summary>Calls that wait or are being answered. Guarded by the table of fetchers.</summary>
@@ -86,7 +86,7 @@ internal sealed class Fetcher(
         _wake.Set();
     }
 
-    /// <summary>While no call waits nobody else sees it.</summary>
+    /// <summary>While no call waits, no other code sees it.</summary>
     public void OnEnding(OutputStream stream)
     {
         if (_isOpen && EndOf() is { } end)
@@ -113,10 +113,10 @@ internal sealed class Fetcher(
     }
 
     /// <summary>Takes messages, and waits for the first.</summary>
-    /// <param name="access">Who asks; it is its rights that count from now on.</param>
+    /// <param name="access">The caller; its permissions apply from now on.</param>
     /// <param name="most">How many messages at most.</param>
     /// <param name="waiting">Until when to wait.</param>
-    /// <param name="cancelled">Whether nobody wants the answer any more.</param>
+    /// <param name="cancelled">Whether the caller has cancelled the request.</param>
     /// <exception cref="BrokerException">The member cannot be, or is no more.</exception>
     public async Task<FetchResponse> FetchAsync(
         CallAccess access,
@@ -167,8 +167,8 @@ internal sealed class Fetcher(
         return subscription?.Settle(range, Encoding.UTF8.GetBytes(reason)) ?? Client.SettleOutcome.Unknown;
     }
 
-    /// <summary>Leaves the group. What it holds goes to others.</summary>
-    /// <param name="why">What calls that wait are told.</param>
+    /// <summary>Leaves the group. The messages that it holds are redelivered to others.</summary>
+    /// <param name="why">The error for calls that wait.</param>
     /// <param name="isOrderly">Whether what it hands back does not count as delivered.</param>
     public async Task EndAsync(BrokerException why, bool isOrderly)
     {

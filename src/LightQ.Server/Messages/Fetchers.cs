@@ -21,8 +21,8 @@ internal sealed class Fetchers(
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(60);
 
     /// <summary>
-    /// How long a member stays that nobody calls and that holds nothing: polls of a client are one member, and who has
-    /// gone for good soon keeps no partition from others.
+    /// How long a member stays that no client calls and that holds nothing: the polls of a client are one member, and a
+    /// client that has gone for good soon keeps no partition from others.
     /// </summary>
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(10);
 

@@ -14,7 +14,7 @@ namespace LightQ.Server.Messages;
 /// <param name="time">The clock of connections.</param>
 internal sealed class MessageCalls(ConnectionListener listener, TimeProvider time)
 {
-    /// <summary>How long a call whose time is over has to say so; after that its transport is cut.</summary>
+    /// <summary>How long a call whose time is over has to report that; after that its transport is cut.</summary>
     private static readonly TimeSpan LastWords = TimeSpan.FromSeconds(1);
 
     private readonly ConcurrentDictionary<uint, MessageClient> _calls = new();
@@ -82,7 +82,7 @@ internal sealed class MessageCalls(ConnectionListener listener, TimeProvider tim
             _allEnded.TrySetResult();
     }
 
-    /// <summary>Ends what may not go on, after somebody's rights have changed.</summary>
+    /// <summary>Permissions have changed: ends the calls that are no longer allowed.</summary>
     public void Review()
     {
         foreach (MessageClient call in _calls.Values)

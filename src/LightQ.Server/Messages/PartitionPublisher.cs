@@ -119,7 +119,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
             _batch = []; // A long message's.
     }
 
-    /// <summary>Wakes who waits for room: the session has failed.</summary>
+    /// <summary>Wakes the caller that waits for room: the session has failed.</summary>
     public void Wake() => _room.Set();
 
     /// <summary>Ends the stream if it may not go on.</summary>
@@ -183,7 +183,9 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         }
     }
 
-    /// <summary>Acks come in the order of the messages; of a refused range the stream's end says more.</summary>
+    /// <summary>
+    /// Acks come in the order of the messages; the end of the stream says more about a rejected range.
+    /// </summary>
     private void Acknowledge(in AckRange range)
     {
         if (range.Error != ErrorCode.None)

@@ -117,7 +117,7 @@ internal sealed class PublishCall(
         }
     }
 
-    /// <summary>Takes requests until the client has no more or one is refused.</summary>
+    /// <summary>Takes requests until the client has no more or one is rejected.</summary>
     private async Task ReadAsync(
         IAsyncStreamReader<PublishStreamRequest> reader,
         PublishSession session,

@@ -5,7 +5,8 @@ using LightQ.Protocol;
 namespace LightQ.Server.Messages;
 
 /// <summary>
-/// Times of requests: what is none, or outside its range, is refused with the field's name and what is allowed.
+/// Times of requests: a value that is not a time, or outside its range, is rejected with the field's name and what is
+/// allowed.
 /// </summary>
 internal static class RequestTimes
 {

@@ -12,8 +12,8 @@ using Subscription = LightQ.Broker.Subscriptions.Subscription;
 namespace LightQ.Server.Messages;
 
 /// <summary>
-/// Reads the messages of one run after the other, whatever they are sent as: passes over what is not due, tells of
-/// what has expired or is damaged as gaps, inflates. Not thread-safe.
+/// Reads the messages of one run after the other, whatever form they are sent in: skips what is not due, reports what
+/// has expired or is damaged as gaps, inflates. Not thread-safe.
 /// </summary>
 /// <remarks>
 /// Call <see cref="Load"/> with a run, then <see cref="Next"/> until it says <see cref="RunStep.End"/>; at
@@ -59,7 +59,7 @@ internal sealed class RunReader(TimeProvider time)
     /// <summary>The gap that <see cref="Next"/> has found.</summary>
     public LogGap Gap { get; private set; }
 
-    /// <summary>When the batch at hand was stored, in unix microseconds.</summary>
+    /// <summary>When the current batch was stored, in unix microseconds.</summary>
     public long AppendTime { get; private set; }
 
     /// <summary>The id of the batch's only message; empty when it has none.</summary>
@@ -221,7 +221,7 @@ internal sealed class RunReader(TimeProvider time)
         MoveTo(first, end);
     }
 
-    /// <summary>Goes to another range of the batch at hand.</summary>
+    /// <summary>Goes to another range of the current batch.</summary>
     private void BeginRange()
     {
         long first = _range.FirstOffset,

@@ -93,7 +93,7 @@ internal static class SubscribeMapping
     }
 
     /// <summary>
-    /// A client that asks for all partitions would miss the keys of one that is not there, and be told nothing of it.
+    /// A client that asks for all partitions would miss the keys of one that is not served, without learning of it.
     /// </summary>
     private static void RefuseIncomplete(Topic topic)
     {

@@ -15,8 +15,8 @@ namespace LightQ.Server.Ports;
 /// </summary>
 /// <remarks>
 /// What serves a connection gets Kestrel's own memory pool, as from Kestrel's own listener. The pool of a context
-/// factory made here, <see cref="MemoryPool{T}.Shared"/>, has a buffer without a byte for who names no size: that is
-/// what HTTP/2 would give a response's writer after the client has reset its stream, and a serializer that asks for
+/// factory made here, <see cref="MemoryPool{T}.Shared"/>, has a buffer without a byte for code that names no size: that
+/// is what HTTP/2 would give a response's writer after the client has reset its stream, and a serializer that asks for
 /// room until its message is written would ask for ever.
 /// </remarks>
 internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature

@@ -6,13 +6,13 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 namespace LightQ.Server.Ports;
 
 /// <summary>
-/// Counts the connections of an HTTP port, and turns away what is too much before a byte of it is read.
+/// Counts the connections of an HTTP port, and rejects those beyond the limit before a byte of them is read.
 /// </summary>
 /// <param name="limits">The limits.</param>
 /// <param name="setting">The one of this port: the name of the <see cref="HttpOptions"/>' property.</param>
 /// <param name="most">Its value.</param>
 /// <param name="answer">
-/// What tells a peer the reason in its own language; null on a port that speaks TLS, where nothing can be told before a
+/// Sends a peer the reason in its own protocol; null on a port that speaks TLS, where nothing can be sent before a
 /// handshake.
 /// </param>
 internal sealed class ConnectionGate(

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace LightQ.Server.Ports;
 
-/// <summary>The web host's lifetime inside someone else's process: no signal handlers, no console hooks.</summary>
+/// <summary>The web host's lifetime inside another program's process: no signal handlers, no console hooks.</summary>
 internal sealed class GuestLifetime : IHostLifetime
 {
     public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -8,11 +8,11 @@ internal static class ListenSocket
 {
     private const int Backlog = 512;
 
-    /// <summary>Binds and listens, so that nobody else can take the port any more.</summary>
+    /// <summary>Binds and listens, so that no other program can take the port any more.</summary>
     /// <param name="address">The address.</param>
     /// <param name="port">The port; 0 takes a free one.</param>
     /// <param name="flag">The flag that chooses another port.</param>
-    /// <exception cref="ServerStartException">The port cannot be had.</exception>
+    /// <exception cref="ServerStartException">The port cannot be used.</exception>
     public static Socket Open(IPAddress address, int port, string flag)
     {
         var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);

@@ -16,13 +16,13 @@ internal static class MisplacedHello
     private const int TypeOffset = sizeof(uint);
 
     /// <summary>Looks at the first bytes of a connection before <paramref name="next"/> does.</summary>
-    /// <param name="reason">What the client is told.</param>
+    /// <param name="reason">The reason for the client.</param>
     /// <param name="patience">How long the first bytes may take.</param>
     /// <param name="time">The clock.</param>
     /// <param name="spokeTls">
     /// Called for a peer that speaks TLS, which this port does not if such bytes get here.
     /// </param>
-    /// <param name="next">Who serves the connection if it is not misplaced.</param>
+    /// <param name="next">Serves the connection if it is not misplaced.</param>
     public static ConnectionDelegate Answer(
         string reason,
         TimeSpan patience,

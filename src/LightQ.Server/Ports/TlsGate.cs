@@ -20,7 +20,7 @@ namespace LightQ.Server.Ports;
 
 /// <summary>
 /// TLS in front of an HTTP port: the same certificate and the same rules as on the data port, and a line in the log for
-/// each peer that is refused.
+/// each peer that is rejected.
 /// </summary>
 internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeout, TimeProvider time, ILogger logger)
 {
@@ -103,7 +103,7 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
             : null;
 
     /// <summary>
-    /// As on the data port: the handshake ends well, and whoever lacks a certificate is told so behind it, in words
+    /// As on the data port: the handshake ends well, and a peer without a certificate then gets the reason, in words
     /// that no alert has.
     /// </summary>
     private bool Judge(
@@ -158,7 +158,9 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
         await next(connection).ConfigureAwait(false);
     }
 
-    /// <returns>Null when the peer has left without a byte, as who watches whether a port is open does.</returns>
+    /// <returns>
+    /// Null when the peer has left without a byte, like a monitor that checks whether a port is open.
+    /// </returns>
     private async Task<bool?> SpeaksTlsAsync(PipeReader input)
     {
         using var enough = new CancellationTokenSource(timeout, time);
@@ -229,7 +231,7 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
         }
     }
 
-    /// <summary>Says once why a connection is refused, unless many are; the reason goes behind "the peer".</summary>
+    /// <summary>Logs once why a connection is rejected, unless many are; the reason goes behind "the peer".</summary>
     public static void Log(ServerLimits limits, ILogger logger, ConnectionContext connection, string reason)
     {
         if (limits.MayLogRefusal("HTTP", out string unsaid))

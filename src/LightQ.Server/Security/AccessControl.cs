@@ -7,13 +7,13 @@ using LightQ.Protocol;
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// Decides who may do what, the same on every port, and sees that a change counts at once for what is open already.
-/// Thread-safe.
+/// Decides which principal may do what, the same on every port, and makes a change apply at once to what is open
+/// already. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Asked when something is opened or called, never per message. Decisions go by a topic's name alone, before it is
-/// looked up, so that a refusal is the same whether it exists or not. When anything changes, each reviewer walks what
-/// it has open, on the thread that made the change: when that call returns, nothing goes on that would be refused now.
+/// Asked when something is opened or called, never per message. Decisions depend only on a topic's name, before it is
+/// looked up, so that a rejection is the same whether it exists or not. When anything changes, each reviewer walks what
+/// it has open, on the thread that made the change: when that call returns, nothing goes on that would be rejected now.
 /// </remarks>
 internal sealed class AccessControl : IDisposable
 {
@@ -40,13 +40,13 @@ internal sealed class AccessControl : IDisposable
         AwaitExpiry();
     }
 
-    /// <summary>Whether nobody but admin may log in.</summary>
+    /// <summary>Whether only admin may log in.</summary>
     public bool IsLimitedToAdmin => _authenticator.Options.IsLimitedToAdmin;
 
-    /// <summary>Completes when somebody may do more or less than now.</summary>
+    /// <summary>Completes when permissions have changed.</summary>
     public Task Changed => Volatile.Read(ref _changed).Task;
 
-    /// <summary>Adds somebody to be called after every change, to end what may not go on.</summary>
+    /// <summary>Adds a callback for every change, which ends what is no longer allowed.</summary>
     public void AddReviewer(Action reviewer)
     {
         lock (_reviewing)
@@ -77,7 +77,7 @@ internal sealed class AccessControl : IDisposable
             _ => false,
         };
 
-    /// <summary>Whether a principal may know that a topic exists: it has some right there.</summary>
+    /// <summary>Whether a principal may know that a topic exists: it has some permission there.</summary>
     public bool Sees(Principal principal, string topic) =>
         _authenticator.IsCurrent(principal)
         && principal.Kind switch
@@ -93,7 +93,7 @@ internal sealed class AccessControl : IDisposable
     public BrokerException? Refusal(Principal principal, Right right, string topic) =>
         Allows(principal, right, topic) ? null : Refuse(principal, right.ToString().ToLowerInvariant(), topic);
 
-    /// <summary>Demands a right on a topic, which need not exist.</summary>
+    /// <summary>Demands a permission on a topic, which need not exist.</summary>
     /// <exception cref="BrokerException">
     /// It is missing: <see cref="ErrorCode.PermissionDenied"/>; or there is no login:
     /// <see cref="ErrorCode.Unauthenticated"/>.
@@ -104,7 +104,7 @@ internal sealed class AccessControl : IDisposable
             throw refusal;
     }
 
-    /// <summary>Demands any right on a topic, which need not exist.</summary>
+    /// <summary>Demands any permission on a topic, which need not exist.</summary>
     /// <exception cref="BrokerException">As <see cref="Demand"/>.</exception>
     public void DemandSight(Principal principal, string topic)
     {
@@ -112,7 +112,7 @@ internal sealed class AccessControl : IDisposable
             throw Refuse(principal, "publish, consume or manage", topic);
     }
 
-    /// <summary>Demands the right to everything.</summary>
+    /// <summary>Demands the Admin permission.</summary>
     /// <exception cref="BrokerException">As <see cref="Demand"/>.</exception>
     public void DemandAdmin(Principal principal)
     {
@@ -121,15 +121,15 @@ internal sealed class AccessControl : IDisposable
             throw new BrokerException(ErrorCode.PermissionDenied, $"{principal} has not the right admin.");
     }
 
-    /// <summary>Demands nothing but that who has logged in still counts as that.</summary>
-    /// <exception cref="BrokerException">It does not: <see cref="ErrorCode.Unauthenticated"/>.</exception>
+    /// <summary>Demands only that the principal's login is still valid.</summary>
+    /// <exception cref="BrokerException">It is not: <see cref="ErrorCode.Unauthenticated"/>.</exception>
     public void DemandCurrent(Principal principal)
     {
         if (EndOf(principal) is { } end)
             throw end;
     }
 
-    /// <summary>Why a principal counts as nobody any more; null while it counts.</summary>
+    /// <summary>Why a principal's login is no longer valid; null while it is.</summary>
     public BrokerException? EndOf(Principal principal) =>
         _authenticator.IsCurrent(principal)
             ? null

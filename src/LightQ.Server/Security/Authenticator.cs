@@ -10,7 +10,7 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Server.Security;
 
-/// <summary>Finds out who is calling: by password, token or certificate, the same on every port. Thread-safe.</summary>
+/// <summary>Identifies the caller: by password, token or certificate, the same on every port. Thread-safe.</summary>
 internal sealed class Authenticator
 {
     /// <summary>The user made at the first start.</summary>
@@ -23,9 +23,9 @@ internal sealed class Authenticator
     private const string WrongPassword = "User or password is wrong.";
 
     /// <summary>
-    /// How long who has shown a wrong password waits for the answer, drawn anew each time: who waits for it guesses
-    /// once a second, and many that were refused together do not come back together. Of the clock on the wall, whatever
-    /// clock the broker has.
+    /// How long a client with a wrong password waits for the answer, chosen at random each time: a client that waits
+    /// for it can guess once a second, and many clients that were rejected together do not come back together. By the
+    /// machine's clock, whatever clock the broker has.
     /// </summary>
     public static readonly (TimeSpan Least, TimeSpan Most) RefusalDelay = (
         TimeSpan.FromMilliseconds(500),
@@ -43,9 +43,9 @@ internal sealed class Authenticator
     /// <param name="adminPassword">
     /// The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory.
     /// </param>
-    /// <param name="options">Who need not log in.</param>
-    /// <param name="refusals">Counts logins that are refused because there are too many.</param>
-    /// <param name="events">Hears of every login.</param>
+    /// <param name="options">Which clients need not log in.</param>
+    /// <param name="refusals">Counts logins that are rejected because there are too many.</param>
+    /// <param name="events">Gets every login.</param>
     /// <param name="time">The clock that tokens expire by.</param>
     public Authenticator(
         LightQBroker broker,
@@ -124,7 +124,8 @@ internal sealed class Authenticator
     }
 
     /// <summary>
-    /// A client that shows nothing: who its certificate names, else nobody in particular; null when it has to log in.
+    /// The principal of a client without credentials: the user that its certificate names, else the anonymous one; null
+    /// when it has to log in.
     /// </summary>
     public Principal? OfNothing(PeerChannel peer) =>
         OfCertificate(peer) ?? (AllowsAnonymous(peer.IsLocal) ? Principal.Anonymous(peer.IsLocal) : null);
@@ -176,8 +177,8 @@ internal sealed class Authenticator
     /// name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.
     /// </summary>
     /// <exception cref="BrokerException">
-    /// Either is wrong, or too many ask at once; or nobody but admin may log in at the moment, and the password was not
-    /// even looked at.
+    /// Either is wrong, or too many ask at once; or only admin may log in at the moment, and the password was not even
+    /// checked.
     /// </exception>
     public async ValueTask<Principal> LogInAsync(
         string user,

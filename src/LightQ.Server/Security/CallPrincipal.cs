@@ -17,7 +17,7 @@ internal static class CallPrincipal
     public static Principal? Find(HttpContext http) =>
         http.Items.TryGetValue(Key, out object? principal) ? (Principal?)principal : null;
 
-    /// <summary>Who it is, of a call that is not open to everyone.</summary>
+    /// <summary>The principal of a call that is not open to everyone.</summary>
     public static Principal Of(ServerCallContext context) => (Principal)context.GetHttpContext().Items[Key]!;
 
     /// <summary>What is known of the connection that the call came on.</summary>

@@ -5,9 +5,9 @@ using LightQ.Storage.Recovery;
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// The file <c>catalog-unconfirmed</c> of a data directory: a repair has given up changes of the catalog, so users,
-/// rights and tokens that were removed may be back. While it is there, nobody but admin may log in. Its content is for
-/// people; that it is there is what counts.
+/// The file <c>catalog-unconfirmed</c> of a data directory. It exists when a repair has lost changes of the catalog, so
+/// users, permissions and tokens that were removed may be back. As long as it exists, only admin may log in. Its
+/// content is for people; only its existence counts.
 /// </summary>
 public static class CatalogConfirmation
 {
@@ -18,10 +18,12 @@ public static class CatalogConfirmation
     /// <param name="directory">The data directory.</param>
     public static bool IsPending(string directory) => File.Exists(PathIn(directory));
 
-    /// <summary>Asks for it. On the disk when this returns, so it is called before the catalog is changed.</summary>
+    /// <summary>
+    /// Requires a confirmation. The file is on the disk when this returns, so call it before the catalog is changed.
+    /// </summary>
     /// <param name="directory">The data directory.</param>
-    /// <param name="why">What there is to confirm, for the administrator.</param>
-    /// <exception cref="IOException">The disk refuses.</exception>
+    /// <param name="why">What the administrator has to confirm.</param>
+    /// <exception cref="IOException">The file cannot be written.</exception>
     public static void Demand(string directory, string why) =>
         ReplacedFile.Write(PlatformFileSystem.Choose(), PathIn(directory), Encoding.UTF8.GetBytes(why));
 

@@ -3,8 +3,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// A queue in which sources take turns: what one of them has brought waits behind its own, and in front of nobody
-/// else's more than one at a time. Not thread-safe.
+/// A queue in which sources take turns: an item waits behind those of its own source, and behind at most one at a time
+/// of each other source. Not thread-safe.
 /// </summary>
 internal sealed class FairQueue<TSource, T>
     where TSource : notnull
@@ -33,8 +33,8 @@ internal sealed class FairQueue<TSource, T>
     /// Makes room for one of a source: the first of the source that has most waiting gives way, if it has two more than
     /// this one or above.
     /// </summary>
-    /// <param name="source">Whom there is to be room for.</param>
-    /// <param name="displaced">What has to be told that it waits no longer.</param>
+    /// <param name="source">The source that needs room.</param>
+    /// <param name="displaced">The item that no longer waits; report that to its owner.</param>
     public bool TryDisplace(TSource source, [MaybeNullWhen(false)] out T displaced)
     {
         displaced = default;

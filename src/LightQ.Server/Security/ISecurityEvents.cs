@@ -1,8 +1,8 @@
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// Hears of every login, and of every change of users, rights, tokens, topics, groups and the broker's own state: what
-/// an audit keeps.
+/// Gets every login, and every change of users, permissions, tokens, topics, groups and the broker's own state: the
+/// events of the audit log.
 /// </summary>
 /// <remarks>Thread-safe. It throws nothing.</remarks>
 internal interface ISecurityEvents
@@ -13,8 +13,7 @@ internal interface ISecurityEvents
     void Raise(SecurityEvent happened);
 
     /// <summary>
-    /// Hears of a change; completes when it is where it will be found after a crash, before the caller is told that the
-    /// change is done.
+    /// Takes a change; completes when the event survives a crash, before the caller learns that the change is done.
     /// </summary>
     Task RaiseAsync(SecurityEvent happened);
 }

@@ -6,11 +6,11 @@ namespace LightQ.Server.Security;
 
 /// <summary>The tokens of logins: in memory, each for 15 minutes, and so many of a user. Thread-safe.</summary>
 /// <remarks>
-/// What has ended goes when the next token is given out, in the order in which it was: all live equally long, so nobody
-/// looks through those that are in force.
+/// What has ended goes when the next token is given out, in the order in which it was: all live equally long, so those
+/// in force are never searched.
 /// </remarks>
 /// <param name="mostPerUser">How many a user may have, now.</param>
-/// <param name="refusals">Counts those that were refused.</param>
+/// <param name="refusals">Counts those that were rejected.</param>
 /// <param name="time">The clock that they end by.</param>
 internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals, TimeProvider time)
 {
@@ -26,10 +26,8 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
 
     /// <summary>Gives a token its time.</summary>
     /// <param name="hash">The token's hash.</param>
-    /// <param name="principal">Who logged in.</param>
-    /// <param name="isCurrent">
-    /// Whether what somebody has shown still counts; a token for which it does not makes room.
-    /// </param>
+    /// <param name="principal">The user that logged in.</param>
+    /// <param name="isCurrent">Whether a login is still valid; a token whose login is not makes room.</param>
     /// <returns>When it ends.</returns>
     /// <exception cref="BrokerException">The user has as many as it may have.</exception>
     public DateTimeOffset Add(string hash, Principal principal, Func<Principal, bool> isCurrent)
@@ -68,9 +66,9 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
         }
     }
 
-    /// <summary>Finds who logged in.</summary>
+    /// <summary>Finds the principal that logged in.</summary>
     /// <param name="hash">The token's hash.</param>
-    /// <param name="principal">Who; null when the token has ended.</param>
+    /// <param name="principal">The principal; null when the token has ended.</param>
     /// <returns>False when there is no such token.</returns>
     public bool TryGet(string hash, out Principal? principal)
     {

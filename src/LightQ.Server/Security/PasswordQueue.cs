@@ -13,9 +13,9 @@ namespace LightQ.Server.Security;
 /// <summary>Hashes passwords, two at a time, and remembers which were right.</summary>
 /// <remarks>
 /// A hash takes a core for a tenth of a second and more. However many passwords are tried, two threads that yield to
-/// others do it, what waits is bounded, and those who try take turns by their addresses. Behind a wrong password one
-/// thread goes on alone, and rests five times as long as it hashed: whoever guesses gets a sixth of a processor. What
-/// was right once is remembered under a key of this process: a thousand clients that come back at once are not hashed
+/// others do it, what waits is bounded, and the clients that try take turns by their addresses. Behind a wrong password
+/// one thread goes on alone, and rests five times as long as it hashed: guessing gets a sixth of a processor. What was
+/// right once is remembered under a key of this process: a thousand clients that come back at once are not hashed
 /// again. Thread-safe.
 /// </remarks>
 internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals refusals)
@@ -30,7 +30,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     private const int MostRemembered = 100_000;
 
     /// <summary>
-    /// Stands for the password of who is not there, which must not be refused sooner than one that is.
+    /// Stands for the password of a user that does not exist: it must not be rejected sooner than one that does.
     /// </summary>
     private static readonly Lazy<string> Nobody = new(() =>
         PasswordHash.Create(Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)))
@@ -75,7 +75,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
                 .ConfigureAwait(false);
     }
 
-    /// <summary>Hashes a new password, for somebody who may set one.</summary>
+    /// <summary>Hashes a new password, for a caller that may set one.</summary>
     /// <exception cref="BrokerException">Too many wait: <see cref="ErrorCode.ResourceExhausted"/>.</exception>
     public Task<string> CreateAsync(string password, CancellationToken cancellationToken) =>
         EnqueueAsync(Origin.Broker, () => Count(PasswordHash.Create(password)), cancellationToken);
@@ -211,6 +211,8 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     [LibraryImport("libc", EntryPoint = "setpriority")]
     private static partial int SetPriority(int which, int who, int priority);
 
-    /// <summary>A password that waits: what hashes it, and what tells who showed it that it will not be.</summary>
+    /// <summary>
+    /// A password that waits: what hashes it, and what reports to its client that it will not be hashed.
+    /// </summary>
     private readonly record struct Waiting(Action Hash, Action<BrokerException> Refuse);
 }

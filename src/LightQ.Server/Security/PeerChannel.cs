@@ -2,7 +2,7 @@ using System.Net;
 
 namespace LightQ.Server.Security;
 
-/// <summary>What is known of a connection before anybody has said who they are.</summary>
+/// <summary>What is known of a connection before the peer has authenticated.</summary>
 /// <param name="Remote">The peer's address; null when it is not known.</param>
 /// <param name="CertificateNames">
 /// The names in a client certificate that TLS has verified: its common name and its DNS names. Empty without one.

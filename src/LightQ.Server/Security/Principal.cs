@@ -4,7 +4,8 @@ using LightQ.Broker.Users;
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// Who is calling, and what they have shown. It says nothing of rights: those are looked up when something is opened.
+/// The caller, and the credentials that it has shown. It holds no permissions: those are looked up when something is
+/// opened.
 /// </summary>
 internal sealed class Principal
 {
@@ -12,7 +13,7 @@ internal sealed class Principal
 
     private Principal(PrincipalKind kind, string name) => (Kind, Name) = (kind, name);
 
-    /// <summary>What sort of somebody.</summary>
+    /// <summary>The kind of principal.</summary>
     public PrincipalKind Kind { get; }
 
     /// <summary>The user; <c>TOPIC/USER</c> for a topic's own.</summary>

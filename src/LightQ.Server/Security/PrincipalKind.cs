@@ -1,6 +1,6 @@
 namespace LightQ.Server.Security;
 
-/// <summary>What sort of somebody a <see cref="Principal"/> is.</summary>
+/// <summary>The kind of a <see cref="Principal"/>.</summary>
 internal enum PrincipalKind
 {
     /// <summary>Nobody in particular.</summary>

@@ -6,7 +6,7 @@ using Right = LightQ.Broker.Users.Right;
 
 namespace LightQ.Server.Security;
 
-/// <summary>What each rpc demands: the one place that says so. An rpc that is not here is refused.</summary>
+/// <summary>What each rpc demands: the one place that says so. An rpc that is not here is rejected.</summary>
 internal static class RpcRules
 {
     private const string Topics = "/lightq.control.v1.Topics/",
@@ -76,7 +76,7 @@ internal static class RpcRules
 
     /// <summary>The rule of a method.</summary>
     /// <param name="method"><c>/package.Service/Method</c>.</param>
-    /// <exception cref="BrokerException">There is none, so nobody may call it.</exception>
+    /// <exception cref="BrokerException">There is none, so no caller may call it.</exception>
     public static RpcRule Of(string method) =>
         Find(method)
         ?? throw new BrokerException(ErrorCode.PermissionDenied, $"No rule says who may call {method}, so nobody may.");
@@ -102,7 +102,7 @@ internal static class RpcRules
         }
     }
 
-    /// <summary>The rule of a method, or null: then nobody may call it.</summary>
+    /// <summary>The rule of a method, or null: then no caller may call it.</summary>
     /// <param name="method"><c>/package.Service/Method</c>.</param>
     public static RpcRule? Find(string method) =>
         All.GetValueOrDefault(method)

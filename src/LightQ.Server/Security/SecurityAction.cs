@@ -3,7 +3,7 @@ namespace LightQ.Server.Security;
 /// <summary>What a <see cref="SecurityEvent"/> is about.</summary>
 internal enum SecurityAction
 {
-    /// <summary>Somebody proved who they are, on any port.</summary>
+    /// <summary>A client authenticated, on any port.</summary>
     LoginAccepted,
 
     /// <summary>Somebody did not.</summary>
@@ -18,13 +18,13 @@ internal enum SecurityAction
     /// <summary>A user, or a topic's own user, got another password.</summary>
     PasswordChanged,
 
-    /// <summary>A user is gone, and with it its rights and tokens.</summary>
+    /// <summary>A user was deleted, with its permissions and tokens.</summary>
     UserDeleted,
 
-    /// <summary>A user got a right.</summary>
+    /// <summary>A user got a permission.</summary>
     RightGranted,
 
-    /// <summary>A user lost a right.</summary>
+    /// <summary>A user lost a permission.</summary>
     RightRevoked,
 
     /// <summary>A token was made that outlives a login.</summary>
@@ -60,7 +60,7 @@ internal enum SecurityAction
     /// <summary>A group and its position are gone.</summary>
     GroupDeleted,
 
-    /// <summary>What a group had given up was made available to it again.</summary>
+    /// <summary>A group's dead-lettered messages were made available to it again.</summary>
     GroupRedriven,
 
     /// <summary>The broker takes work.</summary>
@@ -88,10 +88,10 @@ internal enum SecurityAction
     CatalogStored,
 
     /// <summary>
-    /// The broker takes work on a catalog that was repaired and has lost changes: nobody but admin may log in.
+    /// The broker accepts work on a catalog that was repaired and has lost changes: only admin may log in.
     /// </summary>
     CatalogUnconfirmed,
 
-    /// <summary>Somebody has confirmed that catalog: everybody may log in again.</summary>
+    /// <summary>An administrator has confirmed that catalog: all users may log in again.</summary>
     CatalogConfirmed,
 }

@@ -7,14 +7,14 @@ namespace LightQ.Server.Security;
 internal static class SecurityEventsExtensions
 {
     /// <summary>
-    /// Makes a change and tells of it; of one that counts though the disk refused it, too, before its caller learns
-    /// that.
+    /// Makes a change and raises its event. A change that is in force although the disk rejected it raises it, too,
+    /// before the caller learns that.
     /// </summary>
-    /// <param name="events">Who is told.</param>
-    /// <param name="happened">What to tell, asked for when the change is made.</param>
-    /// <param name="change">Makes it; false when there was nothing to change, which is not told.</param>
+    /// <param name="events">Gets the event.</param>
+    /// <param name="happened">The event, created when the change is made.</param>
+    /// <param name="change">Makes it; false when there was nothing to change, which raises no event.</param>
     /// <returns>What <paramref name="change"/> returned.</returns>
-    /// <exception cref="UnstoredException">The disk refused it.</exception>
+    /// <exception cref="UnstoredException">The disk rejected it.</exception>
     public static async Task<bool> RaiseForAsync(
         this ISecurityEvents events,
         Func<SecurityEvent> happened,

@@ -2,7 +2,7 @@ using LightQ.Broker;
 
 namespace LightQ.Server.Security;
 
-/// <summary>Who is calling, what they may do, and who hears of it: the same three for every port.</summary>
+/// <summary>Authentication, access control and their events: the same three for every port.</summary>
 internal sealed class ServerSecurity : IDisposable
 {
     public ServerSecurity(
@@ -19,7 +19,7 @@ internal sealed class ServerSecurity : IDisposable
         Access = new AccessControl(broker, Authenticator, time);
     }
 
-    /// <summary>Finds out who is calling.</summary>
+    /// <summary>Identifies the caller.</summary>
     public Authenticator Authenticator { get; }
 
     /// <summary>Decides what they may do.</summary>

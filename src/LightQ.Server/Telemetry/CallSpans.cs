@@ -7,8 +7,10 @@ using Microsoft.AspNetCore.Routing;
 
 namespace LightQ.Server.Telemetry;
 
-/// <summary>A span for each call of the control plane, while somebody listens. It has names and numbers of ours only,
-/// nothing that a caller wrote.</summary>
+/// <summary>
+/// A span for each call of the control plane, while a listener is registered. It has names and numbers of ours only,
+/// nothing that a caller wrote.
+/// </summary>
 internal sealed class CallSpans : IDisposable
 {
     private const string StatusName = "grpc-status";
@@ -22,7 +24,7 @@ internal sealed class CallSpans : IDisposable
     /// <summary>The source.</summary>
     public ActivitySource Source { get; } = new(LightQServerTelemetry.ActivitySourceName, ServerVersion.Text);
 
-    /// <summary>Lets a call on, in a span of its own if somebody listens.</summary>
+    /// <summary>Passes a call on, in a span of its own if a listener is registered.</summary>
     public Task InvokeAsync(HttpContext http, RequestDelegate next) =>
         Source.HasListeners() ? TraceAsync(http, next) : next(http);
 

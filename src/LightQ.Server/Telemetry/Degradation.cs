@@ -6,8 +6,8 @@ using LightQ.Server.Security;
 namespace LightQ.Server.Telemetry;
 
 /// <summary>
-/// What keeps a server that takes work from doing all of it, in words that name no topic: whoever reaches the web port
-/// reads them.
+/// What keeps a server that accepts work from doing all of it, in words that name no topic: every client that reaches
+/// the web port can read them.
 /// </summary>
 internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessControl access)
 {
@@ -19,7 +19,7 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
     /// <summary>Whether the audit log waits for the disk; null when there is none.</summary>
     public bool? IsAuditFailing => audit?.IsFailing;
 
-    /// <summary>Whether nobody but admin may log in, because a repair of the catalog is not confirmed.</summary>
+    /// <summary>Whether only admin may log in, because a repair of the catalog is not confirmed.</summary>
     public bool IsLimitedToAdmin => access.IsLimitedToAdmin;
 
     /// <summary>What is not as it should be; empty when everything is.</summary>

@@ -22,7 +22,7 @@ internal readonly record struct FigureSample(double Value, string First = "", st
 /// <param name="Kind">How it behaves.</param>
 /// <param name="Unit">Its unit by UCUM: <c>By</c>, <c>s</c>, what is counted in braces, or nothing.</param>
 /// <param name="Help">What it says.</param>
-/// <param name="Read">Its samples in a reading; none where there is nothing to tell.</param>
+/// <param name="Read">Its samples in a reading; none where there is nothing to report.</param>
 /// <param name="Tags">The names of its tags, two at most.</param>
 internal sealed record Figure(
     string Name,

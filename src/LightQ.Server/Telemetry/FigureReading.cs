@@ -35,14 +35,14 @@ internal sealed class FigureReading
     /// <summary>Where everything else is.</summary>
     public FigureSource Source { get; }
 
-    /// <summary>The topics that are told of, by name.</summary>
+    /// <summary>The topics that are reported, by name.</summary>
     public IReadOnlyList<(Topic Topic, TopicFigures Figures)> Topics { get; }
 
     /// <summary>The partitions of those that have several.</summary>
     public IEnumerable<Partition> Partitions =>
         Topics.Where(t => t.Topic.Partitions.Length > 1).SelectMany(t => t.Topic.Partitions);
 
-    /// <summary>Whether who asks may know of a topic.</summary>
+    /// <summary>Whether the caller may know of a topic.</summary>
     public Func<string, bool> Sees { get; }
 
     /// <summary>The topics' groups, as many as <c>Http:MaxMetricsGroups</c> says.</summary>
@@ -54,7 +54,7 @@ internal sealed class FigureReading
     /// <summary>Reads. Takes a second or so at most, which is how long the age of what waits for groups is looked
     /// up.</summary>
     /// <param name="source">Where from.</param>
-    /// <param name="sees">Whether who asks may know of a topic.</param>
+    /// <param name="sees">Whether the caller may know of a topic.</param>
     /// <param name="cancellationToken">Gives up.</param>
     public static async Task<FigureReading> TakeAsync(
         FigureSource source,

@@ -2,8 +2,9 @@ using LightQ.Broker.Groups;
 
 namespace LightQ.Server.Telemetry;
 
-/// <summary>The figures of groups: what <c>lightq group show</c> tells, of so many groups as a reading may
-/// have.</summary>
+/// <summary>
+/// The figures of groups: what <c>lightq group show</c> reports, for as many groups as a reading may have.
+/// </summary>
 internal static class GroupFigureList
 {
     private const string Messages = "{message}";

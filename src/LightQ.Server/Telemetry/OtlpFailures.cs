@@ -37,8 +37,10 @@ internal sealed class OtlpFailures(string endpoint, TimeProvider time, ILogger l
     /// <inheritdoc/>
     public void Dispose() => _reasons.Dispose();
 
-    /// <summary>The exporter tells why it failed to event listeners alone. They are for the whole process: with several
-    /// brokers in it the reason may be another's.</summary>
+    /// <summary>
+    /// The exporter reports why it failed only to event listeners. They are for the whole process: with several brokers
+    /// in it the reason may be another's.
+    /// </summary>
     private sealed class Reasons : EventListener
     {
         private const string ExporterSource = "OpenTelemetry-Exporter-OpenTelemetryProtocol";

@@ -2,7 +2,9 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace LightQ.Server.Telemetry;
 
-/// <summary>Whether the server takes work, as gRPC's health service and the web port tell it. Thread-safe.</summary>
+/// <summary>
+/// Whether the server accepts work, as gRPC's health service and the web port report it. Thread-safe.
+/// </summary>
 internal sealed class Readiness : IHealthCheck
 {
     private volatile string _reason = "starting";

@@ -3,8 +3,9 @@ using System.Diagnostics.Metrics;
 
 namespace LightQ.Server.Telemetry;
 
-/// <summary>A broker's meter: an observable instrument for each figure. While nobody collects, nothing is
-/// read.</summary>
+/// <summary>
+/// A broker's meter: an observable instrument for each figure. While nothing collects the figures, nothing is read.
+/// </summary>
 internal sealed class ServerMeter : IDisposable
 {
     /// <summary>How old a reading may be that another instrument is answered from.</summary>
@@ -18,7 +19,7 @@ internal sealed class ServerMeter : IDisposable
     private bool _isEnded;
 
     /// <param name="source">Where figures come from.</param>
-    /// <param name="port">The data port, which tells the brokers of a process apart.</param>
+    /// <param name="port">The data port, which distinguishes the brokers of a process.</param>
     public ServerMeter(FigureSource source, int port)
     {
         _source = source;

@@ -4,17 +4,19 @@ using LightQ.Broker.Topics;
 
 namespace LightQ.Server.Telemetry;
 
-/// <summary>What the groups of a topic have not settled, and have given up.</summary>
+/// <summary>Messages that the groups of a topic have not settled, and those that they have dead-lettered.</summary>
 /// <param name="Groups">How many groups there are.</param>
 /// <param name="WorstGroup">The one that lags most; empty when none lags.</param>
 /// <param name="WorstLag">Its lag.</param>
-/// <param name="DeadLetters">Messages in the topic's dead-letter topic; null for who may not see that.</param>
+/// <param name="DeadLetters">
+/// Messages in the topic's dead-letter topic; null for a caller that may not see that.
+/// </param>
 internal readonly record struct TopicBacklog(int Groups, string WorstGroup, long WorstLag, long? DeadLetters)
 {
     /// <summary>The backlogs of topics, by topic.</summary>
     /// <param name="broker">The broker.</param>
     /// <param name="topics">The topics.</param>
-    /// <param name="sees">Whether who asks may know of a topic.</param>
+    /// <param name="sees">Whether the caller may know of a topic.</param>
     public static Dictionary<Topic, TopicBacklog> Of(
         LightQBroker broker,
         IReadOnlyList<Topic> topics,
@@ -30,7 +32,7 @@ internal readonly record struct TopicBacklog(int Groups, string WorstGroup, long
         );
     }
 
-    /// <summary>The backlog of one partition, whose dead letters nobody counts apart.</summary>
+    /// <summary>The backlog of one partition, whose dead letters are not counted separately.</summary>
     public static TopicBacklog Of(LightQBroker broker, Partition partition) =>
         Of(
             [
@@ -43,7 +45,7 @@ internal readonly record struct TopicBacklog(int Groups, string WorstGroup, long
             deadLetters: null
         );
 
-    /// <summary>Messages that the dead-letter topic of a topic holds; null for who may not see it.</summary>
+    /// <summary>Messages that the dead-letter topic of a topic holds; null for a caller that may not see it.</summary>
     public static long? DeadLettersOf(LightQBroker broker, Topic topic, Func<string, bool> sees)
     {
         if (broker.Groups.DeadLetterTopicOf(topic) is not { } dead)

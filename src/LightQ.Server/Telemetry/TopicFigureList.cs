@@ -174,8 +174,9 @@ internal static class TopicFigureList
             "topic"
         );
 
-    /// <summary>What has no limit, and who keeps most of what waits for all groups: at most one sample a
-    /// topic.</summary>
+    /// <summary>
+    /// Topics without a limit, and the group that holds most of what waits for all groups: at most one sample a topic.
+    /// </summary>
     private static Figure[] Retention() =>
         [
             new(

@@ -2,7 +2,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace LightQ.Server.Tls;
 
-/// <summary>What certificates call whom they were issued to.</summary>
+/// <summary>The names in certificates of those they were issued to.</summary>
 internal static class CertificateNames
 {
     private const string CommonName = "2.5.4.3";

@@ -7,8 +7,8 @@ internal enum CertificateTerm
     Good,
 
     /// <summary>
-    /// It ends within thirty days, or within a quarter of the time for which it is valid if that is less: who renews by
-    /// himself usually does so with a third of it left.
+    /// It ends within thirty days, or within a quarter of the time for which it is valid if that is less: automatic
+    /// renewal usually happens with a third of it left.
     /// </summary>
     Ending,
 

@@ -5,10 +5,10 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Tls;
 
 /// <summary>
-/// Says that the certificate in force is about to end, or has ended: within a second after it is in force, when that
-/// begins, and then once a day.
+/// Logs that the certificate in force is about to expire, or has expired: within a second after it is in force, when
+/// that begins, and then once a day.
 /// </summary>
-/// <remarks>It also sees to it that new files are found in a broker to which nobody connects, once a day.</remarks>
+/// <remarks>Once a day it also finds new files in a broker to which no client connects.</remarks>
 internal sealed class CertificateWatch : IHousekept, IAsyncDisposable
 {
     private static readonly TimeSpan Day = TimeSpan.FromDays(1),
@@ -21,7 +21,7 @@ internal sealed class CertificateWatch : IHousekept, IAsyncDisposable
     /// <summary>Begins to look.</summary>
     /// <param name="tls">The certificate in force.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="logger">Where it is told.</param>
+    /// <param name="logger">Where it is logged.</param>
     public CertificateWatch(ServerTls tls, TimeProvider time, ILogger logger)
     {
         _tls = tls;

@@ -7,7 +7,7 @@ namespace LightQ.Server.Tls;
 
 /// <summary>
 /// The certificate that a broker makes for itself in its data directory: for this machine's names, and trusted only by
-/// who is given the file.
+/// clients that are given the file.
 /// </summary>
 internal static class SelfSignedCertificate
 {

@@ -7,9 +7,9 @@ namespace LightQ.Server.Tls;
 
 /// <summary>The certificate in force on all ports, and the rules for clients'. Thread-safe.</summary>
 /// <remarks>
-/// The files are looked at by handshakes, at most once a second, so that a new certificate is in force as soon as
-/// anybody could see it, and once a day by <see cref="CertificateWatch"/>. One that cannot be used is logged, and the
-/// one before stays.
+/// The files are looked at by handshakes, at most once a second, so that a new certificate is in force as soon as a
+/// client could see it, and once a day by <see cref="CertificateWatch"/>. A certificate that cannot be used is logged,
+/// and the previous one stays.
 /// </remarks>
 internal sealed class ServerTls
 {
@@ -128,7 +128,7 @@ internal sealed class ServerTls
         return options;
     }
 
-    /// <summary>Why a client's certificate is refused; null when it is not.</summary>
+    /// <summary>Why a client's certificate is rejected; null when it is not.</summary>
     public string? ProblemOf(X509Certificate? certificate, X509Chain? chain, SslPolicyErrors errors)
     {
         if (certificate is null)
@@ -152,7 +152,7 @@ internal sealed class ServerTls
         return $"the client certificate {certificate.Subject} {why}";
     }
 
-    /// <summary>Reads the files if they have changed and nobody has looked for a second.</summary>
+    /// <summary>Reads the files if they have changed and were not checked for a second.</summary>
     public void LookForChanges()
     {
         long last = Volatile.Read(ref _lastLook);

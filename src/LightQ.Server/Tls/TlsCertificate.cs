@@ -5,14 +5,14 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace LightQ.Server.Tls;
 
 /// <summary>
-/// The certificate that a server with <see cref="TlsOptions"/> shows, for programs that show it elsewhere, too.
+/// The certificate that a server with <see cref="TlsOptions"/> presents, for programs that also present it elsewhere.
 /// </summary>
 public static class TlsCertificate
 {
     /// <summary>
-    /// Makes a certificate for this machine's names and loopback in a directory, valid for 397 days, as
-    /// <see cref="TlsOptions.SelfSigned"/> does in the data directory; one that is there and lasts for 30 days more
-    /// stays.
+    /// Creates a certificate for this machine's names and loopback in a directory, valid for 397 days, as
+    /// <see cref="TlsOptions.SelfSigned"/> does in the data directory. An existing certificate that is valid for 30
+    /// more days is kept.
     /// </summary>
     /// <param name="directory">A directory that exists.</param>
     /// <returns>Options that name the certificate and its key.</returns>
@@ -28,7 +28,7 @@ public static class TlsCertificate
     /// as the start of a server does.
     /// </summary>
     /// <exception cref="InvalidOperationException">There is no <see cref="TlsOptions.CertificateFile"/>.</exception>
-    /// <exception cref="ServerStartException">It cannot be used; the message says why.</exception>
+    /// <exception cref="ServerStartException">The certificate cannot be used; the message gives the reason.</exception>
     public static SslStreamCertificateContext Load(TlsOptions options) =>
         options.CertificateFile is null
             ? throw new InvalidOperationException($"There is no {nameof(TlsOptions.CertificateFile)}.")

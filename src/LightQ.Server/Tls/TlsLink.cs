@@ -35,7 +35,7 @@ internal sealed class TlsLink : IDisposable
     /// <summary>What the client says.</summary>
     public PipeReader Input => _input;
 
-    /// <summary>What the client is told.</summary>
+    /// <summary>Sends frames to the client.</summary>
     public FrameSender Sender { get; }
 
     /// <summary>
@@ -47,9 +47,9 @@ internal sealed class TlsLink : IDisposable
     public string? Failure => _input.Failure is { } e ? TlsFailure.Describe(e) : null;
 
     /// <summary>Shakes hands, on the pool. A time-out is the caller's, who disposes the socket.</summary>
-    /// <returns>Null, or why the client is refused, which it can then be told.</returns>
+    /// <returns>Null, or why the client is rejected, which can then be sent to it.</returns>
     /// <exception cref="TlsFailureException">
-    /// There was no handshake; the client has been told what can be told.
+    /// There was no handshake; the client got every reason that can be sent.
     /// </exception>
     public async Task<ProtocolException?> HandshakeAsync()
     {
@@ -94,8 +94,8 @@ internal sealed class TlsLink : IDisposable
     public void Dispose() => _stream.Dispose();
 
     /// <summary>
-    /// Lets the handshake end well in any case: a client that has no certificate is then told so by a frame, which says
-    /// more than an alert.
+    /// Lets the handshake end well in any case: a client without a certificate then gets the reason in a frame, which
+    /// says more than an alert.
     /// </summary>
     private bool Judge(object sender, X509Certificate? certificate, X509Chain? chain, SslPolicyErrors errors)
     {

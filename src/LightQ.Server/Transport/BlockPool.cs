@@ -55,7 +55,7 @@ internal sealed class BlockPool(int blockBytes, int kept)
         (block, start, end) = (target, 0, unread);
     }
 
-    /// <summary>Leaves the blocks that nobody has to the collector.</summary>
+    /// <summary>Gives the blocks that are not in use to the garbage collector.</summary>
     public void Trim()
     {
         lock (_lock)

@@ -7,7 +7,7 @@ internal sealed class DataPlaneBlocks
     public const int ReceiveBytes = 256 * 1024;
 
     /// <summary>
-    /// For receiving before a client is welcomed: one byte from anybody costs no more than this. Holds the largest
+    /// For receiving before a client is welcomed: one byte from any peer costs no more than this. Holds the largest
     /// frame that is allowed then.
     /// </summary>
     public BlockPool Greeting { get; } = new(16 * 1024, kept: 256);

@@ -3,7 +3,7 @@ namespace LightQ.Server.Transport;
 /// <summary>Sends bytes to a peer, one send at a time. The seam between a connection's output and its socket.</summary>
 internal abstract class FrameSender : IDisposable
 {
-    /// <summary>Who is told when a pending send has ended.</summary>
+    /// <summary>Called when a pending send has ended.</summary>
     public ISendEvents? Events { get; set; }
 
     /// <summary>

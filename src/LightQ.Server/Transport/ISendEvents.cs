@@ -1,6 +1,6 @@
 namespace LightQ.Server.Transport;
 
-/// <summary>What a <see cref="FrameSender"/> tells who sends through it.</summary>
+/// <summary>What a <see cref="FrameSender"/> reports to the code that sends through it.</summary>
 internal interface ISendEvents
 {
     /// <summary>A pending send has ended. Any thread.</summary>

@@ -85,7 +85,8 @@ internal sealed class SocketFrameSender : FrameSender
     }
 
     /// <summary>
-    /// Where sends are gathered, only for who does not read as fast as it is sent: most connections never need one.
+    /// Where sends are gathered, only for a peer that does not read as fast as the broker sends: most connections never
+    /// need one.
     /// </summary>
     private SocketAsyncEventArgs NewSend()
     {

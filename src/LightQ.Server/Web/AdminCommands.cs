@@ -19,10 +19,10 @@ internal sealed class AdminCommands(LightQBroker broker, ServerSecurity security
 
     /// <summary>Does what a request says.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="bindUri">What a client connects with that reached the broker as this one did.</param>
-    /// <param name="origin">Who asks, for the log.</param>
+    /// <param name="bindUri">The connection string for a client that reaches the broker as this one did.</param>
+    /// <param name="origin">The caller, for the log.</param>
     /// <param name="cancellationToken">Ends the wait for the hashing of a password.</param>
-    /// <exception cref="BrokerException">It is refused.</exception>
+    /// <exception cref="BrokerException">The request is rejected.</exception>
     public Task<AdminResponse> ExecuteAsync(
         AdminRequest request,
         string bindUri,

@@ -7,7 +7,7 @@ using Microsoft.AspNetCore.Http;
 namespace LightQ.Server.Web;
 
 /// <summary>
-/// Refuses requests to the web port under a name that is not the broker's, where who sends them need not log in.
+/// Rejects requests to the web port under a name that is not the broker's, where their senders need not log in.
 /// </summary>
 /// <remarks>
 /// Such requests come from browsers: a page of any site may have the name of its own host lead to this machine (DNS

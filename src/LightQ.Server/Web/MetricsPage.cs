@@ -16,8 +16,10 @@ internal static class MetricsPage
         return writer.End();
     }
 
-    /// <summary>OpenMetrics for who accepts it as gladly as plain text; else the text that every reader
-    /// knows.</summary>
+    /// <summary>
+    /// OpenMetrics for a client that accepts it at least as gladly as plain text; else the text that every reader
+    /// knows.
+    /// </summary>
     public static MetricsFormat FormatFor(HttpRequest request)
     {
         IList<MediaTypeHeaderValue> accepted = request.GetTypedHeaders().Accept;

@@ -11,8 +11,8 @@ using Microsoft.Net.Http.Headers;
 namespace LightQ.Server.Web;
 
 /// <summary>
-/// The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no
-/// topic's failure in words, and metrics only of topics that the caller may see.
+/// The web port: health, metrics and the JSON protocol. Health and metrics are open to every client that reaches the
+/// port: they report no topic's failure in words, and metrics only of topics that the caller may see.
 /// </summary>
 internal sealed class WebEndpoints(FigureSource source, ServerSecurity security, AdminCommands admin)
 {
