@@ -6,6 +6,7 @@ using System.Diagnostics.Metrics;
 using System.Text;
 using System.Text.Json.Serialization;
 using LightQ.Client;
+using LightQ.Client.Administration;
 
 const int Messages = 1000;
 using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
