@@ -57,7 +57,7 @@ internal static class AuditTargets
             ),
             Seal = Seals.AuditLine,
             MaxLength = 900, // Shorter than what a field is cut to.
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
         yield return new FuzzTarget
         {

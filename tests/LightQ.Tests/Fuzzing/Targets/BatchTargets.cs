@@ -82,7 +82,7 @@ internal static class BatchTargets
             Seal = Seals.Batches,
             Refusals = Refusals,
             MaxAllocation = 512 * 1024,
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
     }
 

@@ -63,7 +63,7 @@ internal static class JsonTargets
             Refusals = Refusals,
             MaxLength = 512,
             MaxAllocation = 512 * 1024,
-            GateExecutions = 60_000,
+            GateExecutions = 30_000,
         };
         yield return new FuzzTarget
         {
@@ -82,7 +82,7 @@ internal static class JsonTargets
             Tokens = FuzzText.Bytes("=", "&", "topic=", "-1", "1e9", "true", "\"", "\\", "null"),
             Refusals = Refusals,
             MaxLength = 256,
-            GateExecutions = 60_000,
+            GateExecutions = 30_000,
         };
         yield return new FuzzTarget
         {

@@ -47,7 +47,7 @@ internal static class ServerTargets
             Refusals = Refusals,
             MaxLength = 512,
             MaxAllocation = 256 * 1024,
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
         Engine.Topic topic = TopicOf(3);
         yield return new FuzzTarget
@@ -58,7 +58,7 @@ internal static class ServerTargets
             Seeds = [.. ConsumeSeeds().Select(r => r.ToByteArray())],
             Refusals = Refusals,
             MaxLength = 256,
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
         yield return new FuzzTarget
         {
@@ -77,7 +77,7 @@ internal static class ServerTargets
             Tokens = FuzzText.Bytes("..", "dead"),
             Refusals = Refusals,
             MaxLength = 256,
-            GateExecutions = 60_000,
+            GateExecutions = 30_000,
         };
         yield return new FuzzTarget
         {
@@ -105,7 +105,7 @@ internal static class ServerTargets
             ),
             Refusals = new HashSet<System.Type> { typeof(JsonException) },
             MaxLength = 512,
-            GateExecutions = 60_000,
+            GateExecutions = 30_000,
         };
     }
 

@@ -62,7 +62,7 @@ internal static class StateTargets
             Refusals = Refusals,
             MaxLength = 256,
             MaxAllocation = 512 * 1024, // 24 KiB a producer, of which 256 bytes name ten.
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
         yield return new FuzzTarget
         {
@@ -92,7 +92,7 @@ internal static class StateTargets
             ),
             Refusals = Refusals,
             MaxLength = 1024,
-            GateExecutions = 60_000,
+            GateExecutions = 30_000,
         };
         yield return new FuzzTarget
         {

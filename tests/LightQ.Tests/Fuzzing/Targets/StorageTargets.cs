@@ -101,7 +101,7 @@ internal static class StorageTargets
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
         yield return new FuzzTarget
         {
@@ -117,7 +117,7 @@ internal static class StorageTargets
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
         yield return new FuzzTarget
         {

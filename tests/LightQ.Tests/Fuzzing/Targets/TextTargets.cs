@@ -74,7 +74,7 @@ internal static class TextTargets
             Refusals = new HashSet<Type> { typeof(ArgumentException) },
             MaxLength = 300,
             MaxAllocation = 128 * 1024, // Uri copies a text again and again that is all escapes.
-            GateExecutions = 100_000,
+            GateExecutions = 50_000,
         };
         yield return new FuzzTarget
         {
