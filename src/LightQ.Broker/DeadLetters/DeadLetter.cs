@@ -8,7 +8,7 @@ namespace LightQ.Broker.DeadLetters;
 /// <param name="Group">Whose they are.</param>
 /// <param name="Range">Which.</param>
 /// <param name="Reason">Why.</param>
-internal readonly record struct DeadLetter(ExplicitGroup Group, Redelivery Range, string Reason)
+internal readonly record struct DeadLetter(ExplicitGroup Group, RedeliveryRange Range, string Reason)
 {
     /// <summary>A reason as a client gave it, no longer than is kept.</summary>
     public static string ReasonOf(ReadOnlySpan<byte> utf8)

@@ -52,7 +52,7 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public void Send(ExplicitGroup group, Redelivery range, string reason) =>
+    public void Send(ExplicitGroup group, RedeliveryRange range, string reason) =>
         _queues
             .GetOrAdd(TopicOf(group.Partition.Topic), static (name, office) => office.MakeQueue(name), this)
             .Add(new DeadLetter(group, range, reason));

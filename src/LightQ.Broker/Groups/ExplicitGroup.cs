@@ -28,7 +28,7 @@ public sealed class ExplicitGroup : Group
     private readonly UnsettledMessages _unsettled = new();
     private readonly RedeliveryQueue _redeliveries = new();
     private readonly LeasePool _pool = new();
-    private readonly Dictionary<long, Redelivery> _dying = [];
+    private readonly Dictionary<long, RedeliveryRange> _dying = [];
     private readonly MonotonicMicroseconds _clock;
     private readonly ITimer _timer;
     private long _timerDue = long.MaxValue;
@@ -230,11 +230,11 @@ public sealed class ExplicitGroup : Group
     }
 
     /// <summary>Messages that were given up are safe in the dead-letter topic, or gone from the log.</summary>
-    internal void DeadLettered(Redelivery range)
+    internal void DeadLettered(RedeliveryRange range)
     {
         lock (Gate)
         {
-            if (!_dying.TryGetValue(range.First, out Redelivery waiting) || waiting != range)
+            if (!_dying.TryGetValue(range.First, out RedeliveryRange waiting) || waiting != range)
                 return; // The group was reset meanwhile.
             _dying.Remove(range.First);
             _unsettled.TryRemove(range.First, (uint)range.Count);
@@ -254,7 +254,7 @@ public sealed class ExplicitGroup : Group
         {
             if (offset < Partition.Log.StartOffset || offset >= _next || !_unsettled.TryInsert(offset, 1))
                 return false;
-            _redeliveries.Add(new Redelivery(offset, 1, 0, 0), _clock.Now);
+            _redeliveries.Add(new RedeliveryRange(offset, 1, 0, 0), _clock.Now);
             IsDirty = true;
         }
         WakeMembers();
@@ -295,13 +295,15 @@ public sealed class ExplicitGroup : Group
 
     internal override GroupState Capture()
     {
-        var unsettled = new List<Redelivery>(_redeliveries.All.Concat(_dying.Values));
+        var unsettled = new List<RedeliveryRange>(_redeliveries.All.Concat(_dying.Values));
         foreach (GroupMember member in Members)
         {
             for (Lease? lease = ((ExplicitMember)member).FirstLease; lease is not null; lease = lease.Next)
             {
                 unsettled.AddRange(
-                    lease.OpenRanges().Select(range => new Redelivery(range.First, range.Count, lease.Deliveries, 0))
+                    lease
+                        .OpenRanges()
+                        .Select(range => new RedeliveryRange(range.First, range.Count, lease.Deliveries, 0))
                 );
             }
         }
@@ -310,7 +312,7 @@ public sealed class ExplicitGroup : Group
             LowestUnsettled,
             Partition.Log.Epoch,
             _next,
-            Redelivery.Merge(unsettled),
+            RedeliveryRange.Merge(unsettled),
             IsPaused,
             SettleMode.Explicit
         );
@@ -351,11 +353,11 @@ public sealed class ExplicitGroup : Group
         long now = _clock.Now;
         for (int skips = 0; skips < MostSkips; skips++)
         {
-            bool isAgain = _redeliveries.TryPeek(out Redelivery wanted);
+            bool isAgain = _redeliveries.TryPeek(out RedeliveryRange wanted);
             if (!isAgain && _unsettled.IsOverfull)
                 return ReadResult.AtEnd;
             if (!isAgain)
-                wanted = new Redelivery(_next, int.MaxValue, 0, 0);
+                wanted = new RedeliveryRange(_next, int.MaxValue, 0, 0);
             if (member.LastBatch.First <= wanted.First && wanted.First < member.LastBatch.End)
             {
                 delivery = Lend(member, isAgain, wanted, member.LastBatch.End, now);
@@ -393,7 +395,7 @@ public sealed class ExplicitGroup : Group
     /// Passes over a batch that holds no messages, or such as are not due and will come as others; says of one whose
     /// messages are lost or have expired which they are.
     /// </summary>
-    private bool TryPass(bool isAgain, in Redelivery wanted, in LentRun found, out LogGap gap)
+    private bool TryPass(bool isAgain, in RedeliveryRange wanted, in LentRun found, out LogGap gap)
     {
         gap = default;
         var batch = new BatchView(found.Memory.Span);
@@ -416,7 +418,7 @@ public sealed class ExplicitGroup : Group
     }
 
     /// <summary>Nobody is to get what was wanted, up to an offset.</summary>
-    private void Skip(bool isAgain, in Redelivery wanted, long end)
+    private void Skip(bool isAgain, in RedeliveryRange wanted, long end)
     {
         IsDirty = true;
         if (!isAgain)
@@ -431,7 +433,7 @@ public sealed class ExplicitGroup : Group
         _unsettled.TryRemove(wanted.First, (uint)count);
     }
 
-    private GroupDelivery Lend(ExplicitMember member, bool isAgain, in Redelivery wanted, long batchEnd, long now)
+    private GroupDelivery Lend(ExplicitMember member, bool isAgain, in RedeliveryRange wanted, long batchEnd, long now)
     {
         int count = (int)Math.Min(Math.Min(batchEnd - wanted.First, wanted.Count), member.Room);
         if (isAgain)
@@ -491,13 +493,13 @@ public sealed class ExplicitGroup : Group
             GiveUp(first, count, deliveries, $"delivered {deliveries} times without being completed{why}");
             return;
         }
-        _redeliveries.Add(new Redelivery(first, count, deliveries, notBefore), _clock.Now);
+        _redeliveries.Add(new RedeliveryRange(first, count, deliveries, notBefore), _clock.Now);
         Arm(_redeliveries.NextTime, _clock.Now);
     }
 
     private void GiveUp(long first, int count, ushort deliveries, string reason)
     {
-        var range = new Redelivery(first, count, deliveries, 0);
+        var range = new RedeliveryRange(first, count, deliveries, 0);
         _dying.Add(first, range);
         _deadLetters.Send(this, range, reason);
     }
@@ -539,7 +541,7 @@ public sealed class ExplicitGroup : Group
         long seen = Math.Max(state.Next, state.Committed);
         long end = CutBackTo(state, seen);
         _next = Math.Min(_next, end);
-        foreach (Redelivery range in state.Unsettled ?? [])
+        foreach (RedeliveryRange range in state.Unsettled ?? [])
         {
             int count = (int)Math.Min(range.Count, end - range.First);
             if (count <= 0)

@@ -27,7 +27,7 @@ internal readonly record struct GroupState(
     long Committed,
     uint? Epoch,
     long Next,
-    IReadOnlyList<Redelivery>? Unsettled = null,
+    IReadOnlyList<RedeliveryRange>? Unsettled = null,
     bool IsPaused = false,
     SettleMode SettleMode = SettleMode.Automatic
 )
@@ -44,7 +44,7 @@ internal readonly record struct GroupState(
     /// <summary>Bytes behind the position.</summary>
     public byte[] Encode()
     {
-        IReadOnlyList<Redelivery> unsettled = Unsettled ?? [];
+        IReadOnlyList<RedeliveryRange> unsettled = Unsettled ?? [];
         byte[] state = new byte[HeadSize + (unsettled.Count * EntrySize)];
         BinaryPrimitives.WriteUInt32LittleEndian(state, Epoch ?? 0);
         state[4] = Version;
@@ -52,7 +52,7 @@ internal readonly record struct GroupState(
         BinaryPrimitives.WriteInt64LittleEndian(state.AsSpan(8), Next);
         for (int i = 0; i < unsettled.Count; i++)
         {
-            Redelivery range = unsettled[i];
+            RedeliveryRange range = unsettled[i];
             Span<byte> entry = state.AsSpan(HeadSize + (i * EntrySize), EntrySize);
             BinaryPrimitives.WriteInt64LittleEndian(entry, range.First);
             BinaryPrimitives.WriteInt32LittleEndian(entry[8..], range.Count);
@@ -79,10 +79,10 @@ internal readonly record struct GroupState(
         };
         long next = BinaryPrimitives.ReadInt64LittleEndian(state[8..]),
             last = committed;
-        var unsettled = new List<Redelivery>((state.Length - HeadSize) / EntrySize);
+        var unsettled = new List<RedeliveryRange>((state.Length - HeadSize) / EntrySize);
         for (ReadOnlySpan<byte> entry = state[HeadSize..]; entry.Length > 0; entry = entry[EntrySize..])
         {
-            var range = new Redelivery(
+            var range = new RedeliveryRange(
                 BinaryPrimitives.ReadInt64LittleEndian(entry),
                 BinaryPrimitives.ReadInt32LittleEndian(entry[8..]),
                 BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),

@@ -10,5 +10,5 @@ internal interface IDeadLetterSink
     /// <param name="group">Whose they are.</param>
     /// <param name="range">Which.</param>
     /// <param name="reason">Why.</param>
-    void Send(ExplicitGroup group, Redelivery range, string reason);
+    void Send(ExplicitGroup group, RedeliveryRange range, string reason);
 }

@@ -3,8 +3,8 @@ namespace LightQ.Broker.Groups;
 /// <summary>What comes again: at once in the order of offsets, or once its time has come. Not thread-safe.</summary>
 internal sealed class RedeliveryQueue
 {
-    private readonly PriorityQueue<Redelivery, long> _ready = new();
-    private readonly PriorityQueue<Redelivery, long> _delayed = new();
+    private readonly PriorityQueue<RedeliveryRange, long> _ready = new();
+    private readonly PriorityQueue<RedeliveryRange, long> _delayed = new();
 
     /// <summary>Ranges that can come now.</summary>
     public int ReadyCount => _ready.Count;
@@ -18,11 +18,11 @@ internal sealed class RedeliveryQueue
     public long NextTime => _delayed.TryPeek(out _, out long time) ? time : long.MaxValue;
 
     /// <summary>The ranges, in no order.</summary>
-    public IEnumerable<Redelivery> All =>
+    public IEnumerable<RedeliveryRange> All =>
         _ready.UnorderedItems.Concat(_delayed.UnorderedItems).Select(item => item.Element);
 
     /// <summary>Adds a range.</summary>
-    public void Add(in Redelivery range, long now)
+    public void Add(in RedeliveryRange range, long now)
     {
         if (range.NotBefore > now)
             _delayed.Enqueue(range, range.NotBefore);
@@ -35,7 +35,7 @@ internal sealed class RedeliveryQueue
     public bool Ripen(long now)
     {
         bool any = false;
-        while (_delayed.TryPeek(out Redelivery range, out long time) && time <= now)
+        while (_delayed.TryPeek(out RedeliveryRange range, out long time) && time <= now)
         {
             _delayed.Dequeue();
             _ready.Enqueue(range with { NotBefore = 0 }, range.First);
@@ -45,12 +45,12 @@ internal sealed class RedeliveryQueue
     }
 
     /// <summary>Looks at the range with the lowest offset.</summary>
-    public bool TryPeek(out Redelivery range) => _ready.TryPeek(out range, out _);
+    public bool TryPeek(out RedeliveryRange range) => _ready.TryPeek(out range, out _);
 
     /// <summary>Takes the first messages of the range with the lowest offset.</summary>
     public void TakeFirst(int count)
     {
-        Redelivery range = _ready.Dequeue();
+        RedeliveryRange range = _ready.Dequeue();
         if (count < range.Count)
         {
             _ready.Enqueue(

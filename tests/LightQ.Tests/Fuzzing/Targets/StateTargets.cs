@@ -26,7 +26,7 @@ internal static class StateTargets
             100,
             3,
             200,
-            [new Redelivery(110, 5, 2, 0), new Redelivery(130, 1, 1, 99)],
+            [new RedeliveryRange(110, 5, 2, 0), new RedeliveryRange(130, 1, 1, 99)],
             true,
             SettleMode.Explicit
         );
@@ -134,7 +134,7 @@ internal static class StateTargets
     {
         var state = GroupState.Decode(committed, input);
         long last = state.Committed;
-        foreach (Redelivery range in state.Unsettled ?? [])
+        foreach (RedeliveryRange range in state.Unsettled ?? [])
         {
             ThrowUnless(
                 range.Count > 0 && range.First >= last && range.End > range.First && range.End <= state.Next,

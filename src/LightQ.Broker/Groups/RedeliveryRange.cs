@@ -5,7 +5,7 @@ namespace LightQ.Broker.Groups;
 /// <param name="Count">How many messages; 1 or above.</param>
 /// <param name="Deliveries">How often they have been delivered; saturates.</param>
 /// <param name="NotBefore">When they may come again, in unix microseconds; 0 for at once.</param>
-internal readonly record struct Redelivery(long First, int Count, ushort Deliveries, long NotBefore)
+internal readonly record struct RedeliveryRange(long First, int Count, ushort Deliveries, long NotBefore)
 {
     /// <summary>One behind the last offset.</summary>
     public long End => First + Count;
@@ -15,12 +15,12 @@ internal readonly record struct Redelivery(long First, int Count, ushort Deliver
     /// whenever they are kept.
     /// </summary>
     /// <param name="sorted">By offset; is changed.</param>
-    public static List<Redelivery> Merge(List<Redelivery> sorted)
+    public static List<RedeliveryRange> Merge(List<RedeliveryRange> sorted)
     {
         int kept = 0;
         for (int i = 0; i < sorted.Count; i++)
         {
-            Redelivery next = sorted[i];
+            RedeliveryRange next = sorted[i];
             if (kept > 0 && sorted[kept - 1].IsContinuedBy(next))
                 sorted[kept - 1] = sorted[kept - 1] with { Count = sorted[kept - 1].Count + next.Count };
             else
@@ -30,7 +30,7 @@ internal readonly record struct Redelivery(long First, int Count, ushort Deliver
         return sorted;
     }
 
-    private bool IsContinuedBy(in Redelivery next) =>
+    private bool IsContinuedBy(in RedeliveryRange next) =>
         End == next.First
         && Deliveries == next.Deliveries
         && NotBefore == next.NotBefore
