@@ -13,6 +13,7 @@ public sealed class LimitRefusals
     private readonly ConcurrentDictionary<string, StrongBox<long>> _counts;
     private readonly LimitRefusals _all;
     private readonly string _section;
+    private Action<string, string>? _refused;
 
     /// <summary>Makes an empty one, for settings that are in no section.</summary>
     public LimitRefusals()
@@ -28,7 +29,11 @@ public sealed class LimitRefusals
     /// Told of every refusal in any section: the setting's key, and the reason in words. Must not block, and must not
     /// throw.
     /// </summary>
-    public event Action<string, string>? Refused;
+    public event Action<string, string>? Refused
+    {
+        add => _all._refused += value;
+        remove => _all._refused -= value;
+    }
 
     /// <summary>How often a limit has refused something since the broker started.</summary>
     /// <param name="setting">
@@ -62,7 +67,7 @@ public sealed class LimitRefusals
     {
         string key = Count(setting);
         string reason = string.Create(CultureInfo.InvariantCulture, $"{found}; the limit ({key}) is {limit}.");
-        _all.Refused?.Invoke(key, reason);
+        _all._refused?.Invoke(key, reason);
         return reason;
     }
 

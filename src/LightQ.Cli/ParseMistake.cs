@@ -9,6 +9,10 @@ namespace LightQ.Cli;
 /// <summary>Says what is wrong with a command line, in one sentence that names the word at fault.</summary>
 internal static class ParseMistake
 {
+    private const string FileAdvice =
+        " It is the name of a file here: if the shell has put it in the place of a name with '*', put that in quotes, "
+        + "as in 'orders.*'.";
+
     private const string Option = "--";
 
     /// <summary>The mistake; null when there is none.</summary>
@@ -19,8 +23,8 @@ internal static class ParseMistake
         // A mistyped option in a text's place would otherwise be published as the message.
         if (command is ExampleCommand && TextLikeOption(parsed) is { } option)
         {
-            return $"{Unknown(option, "an option", path, OptionsOf(parsed))} To mean it as text, put '--' in front of "
-                + $"it.";
+            return $"{Unknown(option, "an option", path, OptionsOf(parsed))} To mean it as text, "
+                + "put '--' in front of it.";
         }
         if (parsed.Action is not ParseErrorAction)
             return null;
@@ -29,8 +33,7 @@ internal static class ParseMistake
         {
             { } word when word.StartsWith('-') => Unknown(word, "an option", path, OptionsOf(parsed)),
             { } word when commands.Length != 0 => Unknown(word, "a command", path, commands),
-            { } word => $"'{word}' is one word more than '{path}' "
-                + $"takes.{(Path.Exists(word) ? " It is the name of a file here: if the shell has put it in the place of a name with '*', put that in quotes, as in 'orders.*'." : "")}",
+            { } word => $"'{word}' is one word more than '{path}' takes.{(Path.Exists(word) ? FileAdvice : "")}",
             null when command.Action is null => $"'{path}' needs a command: {string.Join(", ", commands)}.",
             null => Missing(parsed) is { } missing ? $"'{path}' needs {missing.Name}." : parsed.Errors[0].Message,
         };

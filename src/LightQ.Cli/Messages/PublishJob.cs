@@ -157,9 +157,12 @@ internal sealed record PublishJob
         }
         else if (ack is { IsDuplicate: true } stored)
         {
+            string place =
+                stored.Offset < 0
+                    ? "an offset that is not known any more"
+                    : FormattableString.Invariant($"offset {stored.Offset} of partition {stored.Partition}");
             Console.Out.WriteLine(
-                $"A duplicate: a message with the id {Options.MessageId} is stored already, "
-                    + $"{(stored.Offset < 0 ? "at an offset that is not known any more" : string.Create(CultureInfo.InvariantCulture, $"at offset {stored.Offset} of partition {stored.Partition}"))}."
+                $"A duplicate: a message with the id {Options.MessageId} is stored already, at {place}."
             );
         }
         else

@@ -12,15 +12,15 @@ internal static class DurationText
     public static string Format(TimeSpan duration)
     {
         long microseconds = (long)Math.Floor(duration.TotalMicroseconds);
+        decimal seconds = microseconds % 60_000_000 / 1_000_000m;
         FormattableString text = microseconds switch
         {
             0 => $"0s",
             < 1000 => $"{microseconds}µs",
             < 1_000_000 => $"{microseconds / 1000m:0.###}ms",
             < 60_000_000 => $"{microseconds / 1_000_000m:0.######}s",
-            < 3_600_000_000 => $"{microseconds / 60_000_000}m{microseconds % 60_000_000 / 1_000_000m:0.######}s",
-            _ =>
-                $"{microseconds / 3_600_000_000}h{microseconds / 60_000_000 % 60}m{microseconds % 60_000_000 / 1_000_000m:0.######}s",
+            < 3_600_000_000 => $"{microseconds / 60_000_000}m{seconds:0.######}s",
+            _ => $"{microseconds / 3_600_000_000}h{microseconds / 60_000_000 % 60}m{seconds:0.######}s",
         };
         return text.ToString(CultureInfo.InvariantCulture);
     }

@@ -63,25 +63,21 @@ internal sealed class ServiceNotifier : IDisposable
     public void Ready() => Send("READY=1\nSTATUS=Ready");
 
     /// <summary>It reads its configuration again, until it is <see cref="Ready"/>.</summary>
-    public void Reloading() =>
-        Send(
-            string.Create(
-                CultureInfo.InvariantCulture,
-                $"RELOADING=1\nMONOTONIC_USEC={Stopwatch.GetTimestamp() / (Stopwatch.Frequency / 1_000_000)}\nSTATUS=Reading the configuration again"
-            )
-        );
+    public void Reloading()
+    {
+        long now = Stopwatch.GetTimestamp() / (Stopwatch.Frequency / 1_000_000);
+        Send(FormattableString.Invariant($"RELOADING=1\nMONOTONIC_USEC={now}\nSTATUS=Reading the configuration again"));
+    }
 
     /// <summary>It stops.</summary>
     /// <param name="drain">
     /// How long clients get to finish, which the service manager is asked to add to what it allows.
     /// </param>
-    public void Stopping(TimeSpan drain) =>
-        Send(
-            string.Create(
-                CultureInfo.InvariantCulture,
-                $"STOPPING=1\nSTATUS=Stopping\nEXTEND_TIMEOUT_USEC={(long)(drain + TimeSpan.FromSeconds(30)).TotalMicroseconds}"
-            )
-        );
+    public void Stopping(TimeSpan drain)
+    {
+        long most = (long)(drain + TimeSpan.FromSeconds(30)).TotalMicroseconds;
+        Send(FormattableString.Invariant($"STOPPING=1\nSTATUS=Stopping\nEXTEND_TIMEOUT_USEC={most}"));
+    }
 
     /// <inheritdoc/>
     public void Dispose()

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -121,8 +120,8 @@ internal static class LightQTool
     )
     {
         string[] command = [.. Command, .. arguments];
-        string first =
-            $"{(descriptors is { } most ? $"ulimit -n {most.ToString(CultureInfo.InvariantCulture)}; " : "")}{(isHeld ? "kill -STOP $$; " : "")}";
+        string limit = descriptors is { } most ? FormattableString.Invariant($"ulimit -n {most}; ") : "";
+        string first = limit + (isHeld ? "kill -STOP $$; " : "");
         if (first.Length != 0)
             command = ["/bin/sh", "-c", $"{first}exec \"$@\"", "sh", .. command];
         var start = new ProcessStartInfo(command[0], command[1..])

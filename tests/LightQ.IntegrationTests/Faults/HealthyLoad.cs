@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using System.Text.Json;
 using LightQ.Bench;
 using LightQ.Bench.Roles;
@@ -30,10 +29,9 @@ internal sealed class HealthyLoad(FaultBroker broker, string topic, string? toke
         var run = new RunSpec
         {
             Target = LoadTarget.LightQ,
-            Endpoint = string.Create(
-                CultureInfo.InvariantCulture,
-                $"lightq://127.0.0.1:{broker.DataPort}?control={broker.ControlPort}{(token is null ? "" : $"&token={token}")}"
-            ),
+            Endpoint =
+                FormattableString.Invariant($"lightq://127.0.0.1:{broker.DataPort}?control={broker.ControlPort}")
+                + (token is null ? "" : $"&token={token}"),
             Topic = topic,
             Size = 100,
             Messages = WarmUpMessages + (long)(Rate * duration.TotalSeconds),

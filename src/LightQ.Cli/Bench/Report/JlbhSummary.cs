@@ -44,7 +44,11 @@ internal static class JlbhSummary
         yield return $"Percentile   "
             + $"{string.Join("         ", rows[0].Values.Select((_, run) => Text($"run{run + 1}")))}      % Variation";
         foreach ((string name, IReadOnlyList<double> values) in rows)
-            yield return $"{name + ":", -8}{string.Concat(values.Select(v => Text($"{v, 12:F2} ")))}{Text($"{VariationOf(values), 12:F2}")}";
+        {
+            string runs = string.Concat(values.Select(v => Text($"{v, 12:F2} ")));
+            yield return $"{name + ":", -8}{runs}{Text($"{VariationOf(values), 12:F2}")}";
+        }
+
         yield return Rule;
     }
 
