@@ -1,0 +1,29 @@
+namespace LightQ.Broker.Replication;
+
+/// <summary>What keeps replicated streams: a service beside the brokers. Every member may be called from any thread.</summary>
+public interface IReplicationEngine : IAsyncDisposable
+{
+    /// <summary>The engine's name and version, for logs and health.</summary>
+    string Description { get; }
+
+    /// <summary>The largest entry that it stores, in bytes.</summary>
+    int MaxEntryBytes { get; }
+
+    /// <summary>Makes a stream, or finds the one that is there already.</summary>
+    /// <param name="name">Letters, digits, underscores and hyphens.</param>
+    /// <param name="replicas">On how many of the engine's nodes: 1, 3 or 5.</param>
+    /// <param name="cancellationToken">Stops waiting.</param>
+    /// <exception cref="ReplicationException">
+    /// The engine does not answer, has too few nodes, or has a stream of the name with other settings.
+    /// </exception>
+    ValueTask<IReplicatedStream> CreateStreamAsync(string name, int replicas, CancellationToken cancellationToken);
+
+    /// <summary>A stream that was made earlier. Nothing is asked of the engine.</summary>
+    IReplicatedStream GetStream(string name);
+
+    /// <summary>Deletes a stream with all that it holds; one that is not there is no mistake.</summary>
+    ValueTask DeleteStreamAsync(string name, CancellationToken cancellationToken);
+
+    /// <summary>The names of all streams that begin with a prefix.</summary>
+    IAsyncEnumerable<string> ListStreamsAsync(string prefix, CancellationToken cancellationToken);
+}

@@ -1,0 +1,7 @@
+namespace LightQ.Broker.Replication;
+
+/// <summary>The engine of replicated streams could not do what was asked.</summary>
+/// <param name="message">What was asked, and what it said.</param>
+/// <param name="innerException">What it was caused by, if anything.</param>
+public sealed class ReplicationException(string message, Exception? innerException = null)
+    : Exception(message, innerException);
