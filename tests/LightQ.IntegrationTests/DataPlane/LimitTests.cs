@@ -192,6 +192,11 @@ public sealed class LimitTests
         await RefusedAsync(third, ErrorCode.ResourceExhausted, "DataPlane:MaxAssemblyBytes", 2_500_000);
 
         await CompleteAsync(first);
+        await Eventually.TrueAsync( // The Pong may be sent before the room is given back.
+            () => server.Server.AssemblyBytes == 1_000_000,
+            TimeSpan.FromSeconds(30),
+            () => $"{server.Server.AssemblyBytes} bytes are set aside"
+        );
         await using RawClient fourth = await RawClient.ConnectAsync(server.DataPort);
         await fourth.SendAsync(header);
         await CompleteAsync(fourth);
@@ -200,7 +205,7 @@ public sealed class LimitTests
             () => server.Server.AssemblyBytes == 0,
             TimeSpan.FromSeconds(30),
             () => $"{server.Server.AssemblyBytes} bytes are set aside still"
-        ); // The Pong may be sent before.
+        );
         Assert.Equal(1, server.Server.Limits.Refusals["DataPlane:MaxAssemblyBytes"]);
 
         async Task CompleteAsync(RawClient client)
