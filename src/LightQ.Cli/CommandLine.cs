@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.CommandLine.Help;
-using LightQ.Cli.Ancestors;
 using LightQ.Cli.Audits;
 using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;

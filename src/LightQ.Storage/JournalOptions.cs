@@ -124,7 +124,7 @@ public sealed record JournalOptions
     }
 
     /// <summary>Asked before retention removes anything. Null: all of it may go.</summary>
-    public RetentionGate? KeepFrom { get; init; }
+    public FirstOffsetToKeep? KeepFrom { get; init; }
 
     /// <summary>
     /// Asked by housekeeping while there is more than one segment: in front of which offset nobody needs anything, so

@@ -55,8 +55,8 @@ internal sealed class DelayedDelivery(
     public long FirstOffset => Math.Min(_pending.FirstOffset, _unsafe.FirstOrigin(() => partition.Log.DurableOffset));
 
     /// <summary>
-    /// See <see cref="RetentionGate"/>. What is in the way is copied to the log's end, as soon as that frees more than
-    /// it costs.
+    /// See <see cref="FirstOffsetToKeep"/>. What is in the way is copied to the log's end, as soon as that frees more
+    /// than it costs.
     /// </summary>
     public long KeepFrom(long removable, long bytes)
     {

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using LightQ.Cli.Ancestors;
 using LightQ.Cli.Options;
 using LightQ.Client;
 using LightQ.Client.Administration;
