@@ -181,7 +181,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
     /// <summary>
     /// Completes when the server has stopped, no matter what stopped it: <see cref="StopAsync"/>, or a client with the
-    /// Admin permission over gRPC.
+    /// right Admin over gRPC.
     /// </summary>
     public Task Stopped => _hasStopped.Task;
 

@@ -245,7 +245,7 @@ internal sealed class PublishSession : IDisposable
         _answered.Set();
     }
 
-    /// <summary>Permissions have changed: ends the streams that are no longer allowed. Any thread.</summary>
+    /// <summary>Rights have changed: ends the streams that are no longer allowed. Any thread.</summary>
     public void Review(CallAccess access)
     {
         foreach (PartitionPublisher? publisher in _publishers)
