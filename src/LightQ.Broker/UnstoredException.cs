@@ -16,7 +16,7 @@ public sealed class UnstoredException : BrokerException
     /// <summary>
     /// Makes a change that counts if the disk takes it, and, where the catalog says so, if it does not.
     /// </summary>
-    /// <returns>What the caller is told in the end; null when the disk has taken it.</returns>
+    /// <returns>The exception for the caller; null when the disk has taken the change.</returns>
     internal static UnstoredException? Of(Action change)
     {
         try

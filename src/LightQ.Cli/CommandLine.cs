@@ -64,7 +64,7 @@ internal static class CommandLine
     /// <returns>The exit code.</returns>
     public static async Task<int> RunAsync(string[] args)
     {
-        // Who types the name alone wants to know what there is.
+        // A user who types the name alone wants to see the commands.
         ParseResult parsed = CreateRoot().Parse(args.Length == 0 ? ["--help"] : args, Parsing);
         if (ParseMistake.Find(parsed) is { } mistake)
             return Report(new Failure(ExitCode.Usage, $"{mistake} Try '{ParseMistake.PathOf(parsed)} --help'."));

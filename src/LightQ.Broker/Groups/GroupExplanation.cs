@@ -35,7 +35,7 @@ internal static class GroupExplanation
         GroupReason Because(GroupHold hold, string text) => new(hold, partition.Index, null, null, text);
     }
 
-    /// <summary>Why nothing comes from a partition whose groups are not even loaded.</summary>
+    /// <summary>Why a partition delivers nothing whose groups are not even loaded.</summary>
     public static IEnumerable<GroupReason> Refusals(Partition partition)
     {
         if (partition.Refusal is { } refusal)

@@ -4,7 +4,7 @@ namespace LightQ.Broker.Topics;
 
 /// <summary>Why a partition could not be opened at the start, and is not served until the next one.</summary>
 /// <param name="Code">How requests to it are answered.</param>
-/// <param name="Reason">What clients are told; names no paths of the server.</param>
+/// <param name="Reason">What clients get to read; names no paths of the server.</param>
 /// <param name="Detail">What the broker's log says.</param>
 public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Detail)
 {

@@ -78,7 +78,7 @@ public sealed class Topic
     /// <summary>Whether these are all groups that the topic has; from then on they are.</summary>
     internal bool HasAllGroups { get; set; }
 
-    /// <summary>Made when somebody asks: few watch a topic.</summary>
+    /// <summary>Made when a caller first asks: few watch a topic.</summary>
     private TaskCompletionSource Deletion =>
         LazyInitializer.EnsureInitialized(
             ref _deletion,
@@ -152,7 +152,7 @@ public sealed class Topic
     }
 
     /// <summary>A failure, with the partition where there are several.</summary>
-    /// <param name="partition">Whose.</param>
+    /// <param name="partition">The partition that is meant.</param>
     /// <param name="failure">What it is.</param>
     public string Describe(uint partition, string failure) =>
         Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";

@@ -36,7 +36,7 @@ internal sealed class LostCatalogChanges
     /// <summary>Compares. Changes nothing.</summary>
     /// <param name="dataDirectory">The data directory.</param>
     /// <param name="catalog">The catalog in it.</param>
-    /// <param name="losses">What the repair gives up.</param>
+    /// <param name="losses">What the repair loses.</param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
     public static LostCatalogChanges Find(string dataDirectory, string catalog, IReadOnlyList<RepairLoss> losses)
     {

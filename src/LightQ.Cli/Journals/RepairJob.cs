@@ -12,8 +12,8 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
     private readonly CommandConsole _console = new();
 
     /// <returns>
-    /// The exit code: <see cref="ExitCode.Unconfirmed"/> when there is something to do and nobody said yes, 1 when
-    /// something cannot be mended.
+    /// The exit code: <see cref="ExitCode.Unconfirmed"/> when there is something to do and the user did not say yes, 1
+    /// when something cannot be repaired.
     /// </returns>
     public int Run(CancellationToken cancellationToken)
     {
@@ -50,7 +50,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
                 )
             );
         if (goesAhead && lost is not null)
-            // First: a crash behind it leaves a catalog that is looked at once too often.
+            // First: after a crash behind it an administrator only checks the catalog once too often.
             CatalogConfirmation.Demand(target.Root!, TextOf(lost));
         var views = new List<RepairView>();
         foreach ((string? name, JournalRepair repair) in needed)

@@ -182,7 +182,7 @@ internal static class PubCommand
         option.Description = description;
         option.Validators.Add(result =>
         {
-            // What is no duration at all, its parser has said.
+            // The parser has reported a text that is no duration at all.
             if (
                 result.Tokens is [{ Value: var text }]
                 && DurationText.TryParse(text, out TimeSpan time)

@@ -9,8 +9,8 @@ namespace LightQ.Cli.Messages;
 /// <summary><c>lightq sub</c>: writes a topic's messages to standard output.</summary>
 internal static class SubCommand
 {
-    // Who reads page by page keeps what was delivered ahead waiting for long. What a member holds is free as soon as
-    // its connection ends.
+    // A user who reads page by page keeps delivered messages waiting for long. They are free as soon as the connection
+    // ends.
     private static readonly TimeSpan LongestLock = TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds);
 
     public static Command Create()

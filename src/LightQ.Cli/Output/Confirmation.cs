@@ -17,7 +17,7 @@ internal static class Confirmation
     /// <summary>Asks on a terminal.</summary>
     /// <param name="question">What is asked.</param>
     /// <param name="answer">What has to be typed.</param>
-    /// <returns>False if the answer is another one, or there is nobody to ask.</returns>
+    /// <returns>False if the answer is another one, or there is no terminal to ask on.</returns>
     public static bool Ask(string question, string answer = "yes")
     {
         if (Console.IsInputRedirected || Console.IsErrorRedirected)
@@ -26,9 +26,9 @@ internal static class Confirmation
         return Console.ReadLine()?.Trim() == answer;
     }
 
-    /// <summary>Asks on a terminal, and ends the command unless somebody says yes.</summary>
+    /// <summary>Asks on a terminal, and ends the command unless the user says yes.</summary>
     /// <param name="what">What is to be done, such as <c>delete the topic orders</c>.</param>
-    /// <exception cref="CommandException">Nobody has.</exception>
+    /// <exception cref="CommandException">The user has not.</exception>
     public static void Demand(string what)
     {
         if (!Ask($"This will {what}."))

@@ -5,7 +5,7 @@ using LightQ.Client;
 namespace LightQ.Cli.Servers;
 
 /// <summary>
-/// <c>lightq server confirm-catalog</c>: lets everybody log in again after a repair that has lost changes of the
+/// <c>lightq server confirm-catalog</c>: lets all users log in again after a repair that has lost changes of the
 /// catalog.
 /// </summary>
 internal static class ServerConfirmCatalogCommand
