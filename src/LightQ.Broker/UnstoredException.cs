@@ -48,8 +48,8 @@ public sealed class UnstoredException : BrokerException
             $"The change could not be stored and does not count: {DiskError.Describe(error)}."
                 + (
                     mayReturn
-                        ? " A restart may find it on the disk all the same until the broker has made good what is "
-                            + "there, which it goes on trying; /healthz/ready tells when that is done."
+                        ? " A restart may find it on the disk until the broker has corrected the file, which it "
+                            + "goes on trying; /healthz/ready tells when that is done."
                         : ""
                 ),
             isInForce: false

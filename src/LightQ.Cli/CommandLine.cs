@@ -10,6 +10,7 @@ using LightQ.Cli.Messages;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Cli.Quickstart;
+using LightQ.Cli.Reference;
 using LightQ.Cli.Servers;
 using LightQ.Cli.Stats;
 using LightQ.Cli.Topics;

@@ -444,7 +444,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         if (_security.Access.IsLimitedToAdmin)
-            _ = RaiseAsync(SecurityAction.CatalogUnconfirmed, "nobody but admin may log in");
+            _ = RaiseAsync(SecurityAction.CatalogUnconfirmed, "only admin may log in");
         _ = RaiseAsync(
             SecurityAction.BrokerStarted,
             $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS "

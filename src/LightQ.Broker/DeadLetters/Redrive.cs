@@ -41,7 +41,7 @@ internal sealed class Redrive(
         {
             throw new BrokerException(
                 ErrorCode.NotSupported,
-                $"The group '{group}' settles automatically: it gives no messages up."
+                $"The group '{group}' settles automatically: it dead-letters no messages."
             );
         }
 

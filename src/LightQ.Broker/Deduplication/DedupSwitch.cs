@@ -96,8 +96,8 @@ internal static class DedupSwitch
             {
                 throw new BrokerException(
                     ErrorCode.Internal,
-                    $"The topic '{partition.Topic.Name}' remembers the ids of what is published from now on: the disk "
-                        + $"does not take what came before."
+                    $"The topic '{partition.Topic.Name}' remembers only the ids of messages that are published from "
+                        + $"now on: the disk does not take the earlier messages."
                 );
             }
             // Do not wait by the broker's clock, which may stand still or jump.

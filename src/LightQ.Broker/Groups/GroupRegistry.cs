@@ -438,7 +438,7 @@ public sealed class GroupRegistry
     private string ListOf(Topic topic) =>
         NamesOf(topic) switch
         {
-            [] => "; nobody has subscribed with a group yet",
+            [] => "; no client has subscribed with a group yet",
             { } names => $"; it has {string.Join(", ", names.Take(10))}{(names.Count > 10 ? ", …" : "")}",
         };
 

@@ -138,7 +138,7 @@ internal sealed class BroadcastSubscription : Subscription
             RequestClose(
                 new StreamClose(
                     ErrorCode.ResourceExhausted,
-                    $"what is not settled lies in more than {UnsettledMessages.MostRanges} pieces"
+                    $"the unsettled messages lie in more than {UnsettledMessages.MostRanges} pieces"
                 )
             );
         }

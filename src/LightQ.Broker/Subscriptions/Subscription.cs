@@ -187,8 +187,8 @@ public abstract class Subscription : OutputStream
                     ErrorCode.SlowConsumer,
                     string.Create(
                         CultureInfo.InvariantCulture,
-                        $"nothing was taken for {timeout.TotalSeconds} s while producers waited; messages {next} to "
-                            + $"{_partition.Log.EndOffset - 1} were not sent"
+                        $"the subscriber took nothing for {timeout.TotalSeconds} s while producers waited; messages "
+                            + $"{next} to {_partition.Log.EndOffset - 1} were not sent"
                     )
                 )
             );

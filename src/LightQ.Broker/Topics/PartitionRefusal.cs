@@ -24,7 +24,7 @@ public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Deta
             JournalMissingException e => new(
                 ErrorCode.CorruptData,
                 "its journal is gone: there is neither a checkpoint nor a segment. Stop the broker and put it back "
-                    + "from a copy, or delete the topic, which gives its messages up.",
+                    + "from a copy, or delete the topic and lose its messages.",
                 e.Message
             ),
             JournalFormatException e => new(

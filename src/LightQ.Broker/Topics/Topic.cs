@@ -146,7 +146,7 @@ public sealed class Topic
             ? GetPartition(0)
             : throw new BrokerException(
                 ErrorCode.UnknownPartition,
-                $"The topic '{Name}' has {Partitions.Length} partitions and a subscription is of one: open one stream "
+                $"The topic '{Name}' has {Partitions.Length} partitions, and a subscription reads one: open one stream "
                     + $"per partition."
             );
     }

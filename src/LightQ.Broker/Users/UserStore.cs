@@ -65,7 +65,7 @@ public sealed class UserStore
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"'{name}' is the broker's own name for somebody; allowed: any other."
+                $"'{name}' is a name that the broker uses itself; allowed: any other."
             );
         }
     }
@@ -210,7 +210,7 @@ public sealed class UserStore
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"The token would end at {expires:u}, which has passed; allowed: a time to come, or none."
+                $"The token would end at {expires:u}, which has passed; allowed: a future time, or none."
             );
         }
 

@@ -104,7 +104,7 @@ internal static class RetentionChecks
             return null;
         return Finding.Warning(
             Check,
-            $"{kept} for the group {name}, which nobody uses; the oldest has waited for {Number(age.Days)} days",
+            $"{kept} for the group {name}, which no client uses; the oldest has waited for {Number(age.Days)} days",
             $"Start its consumers; if it is no longer needed, lightq group delete {topic.Name} {name}."
         );
     }

@@ -77,9 +77,9 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         {
             _console.Note(
                 lost is null
-                    ? "lightq: Nothing was changed. Say --yes to do it."
+                    ? "lightq: Nothing was changed. Give --yes to do it."
                     : "lightq: Nothing was changed. The catalog has lost changes, so users, rights, tokens and topics "
-                        + "that were removed or changed may be as they were before. Say --yes and "
+                        + "that were removed or changed may be as they were before. Give --yes and "
                         + "--accept-lost-catalog-changes to do it."
             );
             return ExitCode.Unconfirmed;
@@ -167,7 +167,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         foreach (LostChangeView change in lost.Changes)
             CommandConsole.Line($"    {change.Line}");
         CommandConsole.Line(
-            "  behind it the broker lets nobody but admin log in, with its password, until 'lightq server "
+            "  behind it the broker lets only admin log in, with its password, until 'lightq server "
                 + "confirm-catalog'"
         );
     }
@@ -181,7 +181,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
                 $"The catalog was repaired at {DateTimeOffset.UtcNow:u} and has lost changes. Look through users, "
                     + $"rights, tokens and topics, and put them right;"
             ),
-            "then 'lightq server confirm-catalog' lets everybody log in again. Until then nobody but admin may.",
+            "then 'lightq server confirm-catalog' lets everybody log in again. Until then only admin may.",
             $"{lost.Source}{(lost.Changes.Count == 0 ? "" : ":")}",
             .. lost.Changes.Select(c => "  " + c.Line),
         ];

@@ -231,7 +231,7 @@ internal sealed record SubscribeJob
         {
             Console.Error.WriteLine(
                 $"lightq: messages {batch.BaseOffset} to {batch.BaseOffset + done - 1} were written too late and may "
-                    + $"come again ({outcome.ToString().ToLowerInvariant()})."
+                    + $"be redelivered ({outcome.ToString().ToLowerInvariant()})."
             );
         }
     }

@@ -10,8 +10,8 @@ internal static class Confirmation
         new("--yes", "-y")
         {
             Description =
-                $"Do it. Without it the command asks on a terminal, and ends with {ExitCode.Unconfirmed} elsewhere or "
-                + $"if nobody says yes.",
+                $"Do it without asking. Otherwise the command asks on a terminal; elsewhere, or without a yes, it ends "
+                + $"with {ExitCode.Unconfirmed}.",
         };
 
     /// <summary>Asks on a terminal.</summary>
@@ -32,6 +32,6 @@ internal static class Confirmation
     public static void Demand(string what)
     {
         if (!Ask($"This will {what}."))
-            throw new CommandException(ExitCode.Unconfirmed, $"Nothing was changed. Say --yes to {what}.");
+            throw new CommandException(ExitCode.Unconfirmed, $"Nothing was changed. Give --yes to {what}.");
     }
 }

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using LightQ.Cli.Options;
+using LightQ.Cli.Reference;
 using LightQ.Client;
 using LightQ.Client.Administration;
 

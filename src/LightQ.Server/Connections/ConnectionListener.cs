@@ -196,7 +196,7 @@ internal sealed class ConnectionListener : IAsyncDisposable
             return Refuse(
                 nameof(DataPlaneOptions.MaxUnauthenticatedConnections),
                 limits.MaxUnauthenticatedConnections,
-                $"{remote} is refused: as many connections have not said who they are"
+                $"{remote} is refused: as many connections have not been welcomed yet"
             );
         }
 

@@ -115,7 +115,7 @@ internal sealed class PublishSession : IDisposable
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
                 $"producer_name is set and the topic '{topic.Name}' has {topic.Partitions.Length} partitions: a named "
-                    + $"producer is of one; set partition."
+                    + $"producer publishes to one; set partition."
             );
         }
 

@@ -137,7 +137,7 @@ internal sealed class AccessControl : IDisposable
                 ErrorCode.Unauthenticated,
                 principal.Kind == PrincipalKind.Anonymous
                     ? "This broker now requires a login."
-                    : $"The login of {principal} counts no more: it was given back, or the user, password or token "
+                    : $"The login of {principal} is no longer valid: it was logged out, or the user, password or token "
                         + $"has changed. Log in again."
             );
 
