@@ -28,7 +28,7 @@ internal static class BenchRoles
 
     /// <summary>Plays one of <see cref="Names"/> until the parent is gone.</summary>
     /// <param name="name">Which.</param>
-    /// <param name="explain">What the parent is told of an exception that ends a run: one line for people.</param>
+    /// <param name="explain">Describes an exception that ends a run to the parent: one line for people.</param>
     /// <param name="cancellationToken">Ends it before.</param>
     public static Task RunAsync(string name, Func<Exception, string> explain, CancellationToken cancellationToken) =>
         Talking[name]

@@ -39,7 +39,7 @@ internal static class BrokerIdentity
         using (var file = new FileStream(temporary, FileMode.Create, FileAccess.Write))
         {
             file.Write(Encode(id));
-            // Before it gets its name, which the catalog's directory, made next, puts on the disk.
+            // Before the rename. The catalog's directory is made next, and syncs the name.
             file.Flush(flushToDisk: true);
         }
         File.Move(temporary, path);

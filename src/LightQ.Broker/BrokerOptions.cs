@@ -40,7 +40,8 @@ public sealed record BrokerOptions
     } = 1L << 30;
 
     /// <summary>
-    /// Most bytes that all subscriptions together may spill to disk; who would pass that is ended. Default 4 GiB.
+    /// Most bytes that all subscriptions together may spill to disk; a subscription that would pass it is ended.
+    /// Default 4 GiB.
     /// </summary>
     public long SpillBytes
     {
@@ -160,7 +161,7 @@ public sealed record BrokerOptions
                     : throw new ArgumentOutOfRangeException(nameof(ScrubInterval), value, "above zero");
     } = TimeSpan.FromDays(7);
 
-    /// <summary>Told of what the disk does to the broker; null for nobody. Counts from the start on.</summary>
+    /// <summary>Gets reports of what the disk does to the broker; null for none. Counts from the start on.</summary>
     internal IStorageEvents? StorageEvents { get; init; }
 
     /// <summary>Counts what the engine's limits refuse; null for an own one. Counts from the start on.</summary>

@@ -5,7 +5,7 @@ using LightQ.Storage;
 namespace LightQ.Broker;
 
 /// <summary>
-/// Told of what the disk does to a broker while it runs, by the threads that meet it. Must not block, and must not
+/// Gets reports of what the disk does to a running broker, on the threads that meet it. Must not block, and must not
 /// throw.
 /// </summary>
 public interface IStorageEvents
@@ -23,14 +23,14 @@ public interface IStorageEvents
     void OnGrown(Partition partition, long bytes);
 
     /// <summary>
-    /// A partition whose messages go when all groups have settled them has grown likewise, and what keeps them.
+    /// A partition that removes messages when all groups have settled them has grown likewise, and what keeps them.
     /// </summary>
     void OnHeld(Partition partition, long bytes, RetentionHold hold);
 
-    /// <summary>State on the disk stays behind what is in force, and why; null: it does no more.</summary>
+    /// <summary>State on the disk stays behind what is in force, and why; null: it no longer does.</summary>
     void OnStateFailed(StoredState state, JournalFailure? failure);
 
-    /// <summary>The disk refused something else, and whoever wanted it is told so without the names of files.</summary>
+    /// <summary>The disk refused something else, and the caller gets the reason without the names of files.</summary>
     /// <param name="what">What, such as "the files of the topic orders".</param>
     /// <param name="error">Why.</param>
     void OnRefused(string what, Exception error);

@@ -229,7 +229,7 @@ public sealed class LightQBroker : IAsyncDisposable
     /// </summary>
     /// <returns>What <see cref="Topic.IdsRead"/> says; everything else counts when this returns.</returns>
     /// <exception cref="BrokerException">
-    /// Messages can be given up from now on, and the dead-letter topic has no name.
+    /// Messages can be dead-lettered from now on, and the dead-letter topic has no name.
     /// </exception>
     public Task ChangeSettingsAsync(Topic topic, TopicSettings settings)
     {
@@ -550,7 +550,7 @@ public sealed class LightQBroker : IAsyncDisposable
         }
         finally
         {
-            // Also when the disk had no room for what one topic had not acknowledged yet.
+            // Also when a full disk could not store what a topic had not acknowledged yet.
             CloseFiles();
         }
     }

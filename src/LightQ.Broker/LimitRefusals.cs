@@ -7,7 +7,9 @@ namespace LightQ.Broker;
 /// <summary>
 /// Counts what limits have refused, by the setting that is the limit. One for the whole broker; thread-safe.
 /// </summary>
-/// <remarks>Who refuses names the property that is the limit; the section that it belongs to is put in front.</remarks>
+/// <remarks>
+/// The caller that refuses names the property that is the limit; the section that it belongs to is put in front.
+/// </remarks>
 public sealed class LimitRefusals
 {
     private readonly ConcurrentDictionary<string, StrongBox<long>> _counts;
@@ -26,8 +28,8 @@ public sealed class LimitRefusals
         (_all, _section, _counts) = (all, section + ":", all._counts);
 
     /// <summary>
-    /// Told of every refusal in any section: the setting's key, and the reason in words. Must not block, and must not
-    /// throw.
+    /// Called for every refusal in any section: the setting's key, and the reason in words. Must not block, and must
+    /// not throw.
     /// </summary>
     public event Action<string, string>? Refused
     {
@@ -42,12 +44,12 @@ public sealed class LimitRefusals
     public long this[string setting] =>
         _counts.TryGetValue(_section + setting, out StrongBox<long>? count) ? Volatile.Read(ref count.Value) : 0;
 
-    /// <summary>The same counts for those who name settings of one section without it.</summary>
+    /// <summary>The same counts for callers that name settings of one section without it.</summary>
     /// <param name="section">The section, such as <c>Broker</c>.</param>
     public LimitRefusals In(string section) => new(_all, section);
 
     /// <summary>
-    /// Counts that a limit was met where nobody is refused anything, and who meets it tells of it otherwise.
+    /// Counts a limit that was met where no client is rejected; the caller reports it otherwise.
     /// </summary>
     /// <param name="setting">The setting.</param>
     /// <returns>Its key.</returns>

@@ -16,7 +16,7 @@ public sealed class UnstoredException : BrokerException
     /// <summary>
     /// Makes a change that counts if the disk takes it, and, where the catalog says so, if it does not.
     /// </summary>
-    /// <returns>What the caller is told in the end; null when the disk has taken it.</returns>
+    /// <returns>The exception for the caller; null when the disk has taken the change.</returns>
     internal static UnstoredException? Of(Action change)
     {
         try
@@ -48,8 +48,8 @@ public sealed class UnstoredException : BrokerException
             $"The change could not be stored and does not count: {DiskError.Describe(error)}."
                 + (
                     mayReturn
-                        ? " A restart may find it on the disk all the same until the broker has made good what is "
-                            + "there, which it goes on trying; /healthz/ready tells when that is done."
+                        ? " A restart may find it on the disk until the broker has corrected the file, which it "
+                            + "goes on trying; /healthz/ready tells when that is done."
                         : ""
                 ),
             isInForce: false

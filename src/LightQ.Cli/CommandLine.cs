@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.CommandLine.Help;
-using LightQ.Cli.Ancestors;
 using LightQ.Cli.Audits;
 using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;
@@ -11,6 +10,7 @@ using LightQ.Cli.Messages;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Cli.Quickstart;
+using LightQ.Cli.Reference;
 using LightQ.Cli.Servers;
 using LightQ.Cli.Stats;
 using LightQ.Cli.Topics;
@@ -65,7 +65,7 @@ internal static class CommandLine
     /// <returns>The exit code.</returns>
     public static async Task<int> RunAsync(string[] args)
     {
-        // Who types the name alone wants to know what there is.
+        // A user who types the name alone wants to see the commands.
         ParseResult parsed = CreateRoot().Parse(args.Length == 0 ? ["--help"] : args, Parsing);
         if (ParseMistake.Find(parsed) is { } mistake)
             return Report(new Failure(ExitCode.Usage, $"{mistake} Try '{ParseMistake.PathOf(parsed)} --help'."));

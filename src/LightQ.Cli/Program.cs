@@ -12,7 +12,7 @@ internal static class Program
         // Before any socket or pool thread exists: both settings are read once, when the first of them is made.
         RuntimeSettings.Apply(BrokerRuntime.SettingsFor(args));
         RuntimeSettings.Apply(BenchRuntime.SettingsFor(args));
-        // A broker lives for as long as it is wanted, whoever reads what it prints; the parts of a bench end with their
+        // A broker runs on whether or not its output is read; the parts of a bench end with their
         // parent.
         if (args is ["server", "stop" or "reload", ..] or not ["server" or "bench-role", ..])
             StandardOutput.Install();

@@ -147,7 +147,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Describes, resets, pauses and deletes consumer groups.</summary>
     public GroupsClient Groups { get; }
 
-    /// <summary>Creates users, grants permissions, and creates tokens.</summary>
+    /// <summary>Creates users, grants rights, and creates tokens.</summary>
     public UsersClient Users { get; }
 
     /// <summary>Stops the broker, reloads its configuration, and takes backups.</summary>
@@ -202,14 +202,14 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// </returns>
     /// <remarks>
     /// The producer is anonymous and has the default <see cref="ProducerOptions"/>; order, windows and errors are those
-    /// of <see cref="Producer"/>. When a producer has failed for good, because its topic was deleted or a permission
+    /// of <see cref="Producer"/>. When a producer has failed for good, because its topic was deleted or a right
     /// was revoked, the next publish replaces it. The client keeps the producers of 64 topics. For another topic, it
     /// closes the least recently used one once its messages have their acks. For a producer with a name, for batches,
     /// or to publish without waiting, create a <see cref="Producer"/>.
     /// </remarks>
     /// <exception cref="ArgumentException">The topic's name is not valid.</exception>
     /// <exception cref="LightQException">
-    /// The topic is unknown, the permission is missing, the message was rejected, or its outcome is unknown.
+    /// The topic is unknown, a right is missing, the message was rejected, or its outcome is unknown.
     /// </exception>
     /// <exception cref="ObjectDisposedException">The client is disposed.</exception>
     [OverloadResolutionPriority(2)]
@@ -311,7 +311,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// The topic is unknown, the permission is missing, or the broker cannot be reached.
+    /// The topic is unknown, a right is missing, or the broker cannot be reached.
     /// </exception>
     public async Task<Producer> CreateProducerAsync(
         string topic,
@@ -334,7 +334,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// The topic is unknown, the permission is missing, or the broker cannot be reached.
+    /// The topic is unknown, a right is missing, or the broker cannot be reached.
     /// </exception>
     public async Task<Producer<T>> CreateProducerAsync<T>(
         string topic,
@@ -363,7 +363,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// closes it. A message is valid until the next one.
     /// </returns>
     /// <exception cref="LightQException">
-    /// From the enumeration: the topic is unknown, the permission is missing, or the broker ended the subscription or
+    /// From the enumeration: the topic is unknown, a right is missing, or the broker ended the subscription or
     /// cannot be reached.
     /// </exception>
     /// <example>

@@ -162,16 +162,16 @@ public sealed class LightQProcessor : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(value);
         if (IsRunning)
-            throw new InvalidOperationException($"{name} is set before the start.");
+            throw new InvalidOperationException($"Set {name} before the start.");
         if (Interlocked.CompareExchange(ref handler, value, null) is not null)
-            throw new InvalidOperationException($"{name} has a handler already, and takes one.");
+            throw new InvalidOperationException($"{name} has a handler already, and takes only one.");
     }
 
     private void Unset<T>(ref T? handler, T value)
         where T : Delegate
     {
         if (IsRunning)
-            throw new InvalidOperationException("Handlers are not taken away while the processor runs.");
+            throw new InvalidOperationException("Handlers cannot be removed while the processor runs.");
         if (handler == value)
             handler = null;
     }

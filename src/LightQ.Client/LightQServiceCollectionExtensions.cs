@@ -296,7 +296,7 @@ public static class LightQServiceCollectionExtensions
 
     /// <summary>
     /// Prepares a topic before the host's services start: creates it, or changes the settings that may be changed. The
-    /// host fails to start if a setting differs that cannot be changed, the client has no permission to manage the
+    /// host fails to start if a setting differs that cannot be changed, the client has no right to manage the
     /// topic, or the broker cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> the host starts
     /// without its broker. The log and <see cref="LightQHealthCheck"/> then report what the host waits for. When the
     /// broker runs, the host prepares the topic and then starts its processors; a failure at that point stops the host.

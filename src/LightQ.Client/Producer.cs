@@ -375,7 +375,7 @@ public sealed class Producer : IAsyncDisposable
     private static MessageKey OfTombstone(in MessageKey key) =>
         key.HasValue
             ? key.Bury()
-            : throw new ArgumentException("A tombstone says that its key is gone, so it has one.", nameof(key));
+            : throw new ArgumentException("A tombstone says that its key is gone, so it needs a key.", nameof(key));
 
     private ProducerStream Choose(
         int bodyLength,

@@ -181,7 +181,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
     /// <summary>
     /// Completes when the server has stopped, no matter what stopped it: <see cref="StopAsync"/>, or a client with the
-    /// Admin permission over gRPC.
+    /// right Admin over gRPC.
     /// </summary>
     public Task Stopped => _hasStopped.Task;
 
@@ -444,7 +444,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         if (_security.Access.IsLimitedToAdmin)
-            _ = RaiseAsync(SecurityAction.CatalogUnconfirmed, "nobody but admin may log in");
+            _ = RaiseAsync(SecurityAction.CatalogUnconfirmed, "only admin may log in");
         _ = RaiseAsync(
             SecurityAction.BrokerStarted,
             $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS "

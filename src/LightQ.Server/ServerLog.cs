@@ -218,7 +218,7 @@ internal static partial class ServerLog
         2047,
         LogLevel.Error,
         "The catalog was repaired and has lost changes, so users, rights and tokens that were removed may be back: "
-            + "nobody but admin may log in until 'lightq server confirm-catalog'. {Path} says what is known of them"
+            + "only admin may log in until 'lightq server confirm-catalog'. {Path} says what is known of them"
     )]
     public static partial void CatalogUnconfirmed(ILogger logger, string path);
 

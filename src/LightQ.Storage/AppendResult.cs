@@ -6,7 +6,7 @@ public enum AppendResult
     /// <summary>It is in the ring, with its offsets.</summary>
     Appended,
 
-    /// <summary>The ring is full until the writer has written more; the listener is told.</summary>
+    /// <summary>The ring is full until the writer has written more; the listener is called then.</summary>
     Full,
 
     /// <summary>The disk is full: nothing is appended until space returns. Reads and removals go on.</summary>

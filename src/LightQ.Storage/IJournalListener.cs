@@ -1,6 +1,6 @@
 namespace LightQ.Storage;
 
-/// <summary>Told by a journal's threads what moved. Must not block, and must not throw.</summary>
+/// <summary>A journal's threads report here what moved. Must not block, and must not throw.</summary>
 public interface IJournalListener
 {
     /// <summary>Written, durable, readable end, or the room in the ring moved.</summary>
@@ -14,7 +14,7 @@ public interface IJournalListener
     /// <summary><see cref="Journal.DiskFull"/> has changed.</summary>
     void OnDiskFull(Journal journal)
     {
-        // Not everybody wants to know.
+        // Not every listener needs this.
     }
 
     /// <summary>

@@ -64,7 +64,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         _thread = environment.NextWriter();
         foreach (Segment segment in _log.Segments.All)
         {
-            // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
+            // Recovery has read it. It holds no descriptor until a client publishes or reads.
             segment.Rest(0, _log.Durable);
             segment.Owner = this;
         }
@@ -76,12 +76,12 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>The settings.</summary>
     public JournalOptions Options => _log.Options;
 
-    /// <summary>Told about progress, by the writer's thread.</summary>
+    /// <summary>Called about progress, on the writer's thread.</summary>
     public IJournalListener? Listener { get; set; }
 
     /// <summary>
-    /// True: the listener is also told when bytes are written, before they are durable. Set it while somebody waits for
-    /// that.
+    /// True: the listener is also called when bytes are written, before they are durable. Set it while a caller waits
+    /// for that.
     /// </summary>
     public bool NotifyWritten
     {
@@ -122,7 +122,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>
     /// One behind the last offset of what is still as it was in an epoch: what was beyond then has been cut.
     /// </summary>
-    /// <param name="epoch">An epoch in which somebody saw messages.</param>
+    /// <param name="epoch">An epoch in which a reader saw messages.</param>
     public long EndOfEpoch(uint epoch)
     {
         // Any later epoch may have begun further back than the one before it.
@@ -189,7 +189,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <param name="options">How it is kept.</param>
     /// <param name="environment">Threads and files; outlives the journal.</param>
     /// <param name="visitor">Gets what idempotent producers' state is rebuilt from.</param>
-    /// <param name="listener">Told about progress; may also be set later.</param>
+    /// <param name="listener">Called about progress; may also be set later.</param>
     /// <exception cref="JournalCorruptException">
     /// Bytes that had been durable are damaged; nothing was changed.
     /// </exception>
@@ -222,7 +222,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     }
 
     /// <summary>
-    /// Copies a producer's batch into the ring and stamps it. Never blocks; wakes nobody (see <see cref="Signal"/>).
+    /// Copies a producer's batch into the ring and stamps it. Never blocks; wakes no thread (see <see cref="Signal"/>).
     /// </summary>
     /// <remarks>The caller holds the log's append lock and has validated the batch header.</remarks>
     /// <param name="batch">One whole batch.</param>
@@ -243,7 +243,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         if (result != AppendResult.Full)
             return result;
 
-        // Either the writer sees the wish when it has made room, or the second try sees the room.
+        // Either the writer sees the request after it has made room, or the second try finds the room.
         Interlocked.Exchange(ref _spaceWanted, 1);
         return appender.TryAppend(batch, out baseOffset, out logPosition);
     }
@@ -251,7 +251,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>Wakes the writer: once after all the batches of a receive. Cheap when it is at work already.</summary>
     public void Signal()
     {
-        // Pairs with the one in RunWriter: the writer sees the batch, or this sees that it rests.
+        // Pairs with the one in RunWriter: either the writer sees the batch, or this thread sees that the writer rests.
         Interlocked.MemoryBarrier();
         if (Volatile.Read(ref _scheduled) == 0 && Interlocked.Exchange(ref _scheduled, 1) == 0)
             _thread.Enqueue(this);
@@ -279,7 +279,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <returns>Whether nothing of it is left.</returns>
     public bool TryReleaseMemory()
     {
-        // While this is 1, the writer's thread neither has the journal nor is given it.
+        // While this is 1, the writer's thread does not have the journal, and no other caller queues it.
         if (Interlocked.CompareExchange(ref _scheduled, 1, 0) != 0)
             return false;
         bool isDone = IsDrained && Ending == JournalEnding.None;
@@ -291,7 +291,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
         if (HasWork || Ending != JournalEnding.None)
-            Signal(); // Who did so meanwhile found it scheduled.
+            Signal(); // A caller that signalled meanwhile found it scheduled.
         return isDone;
     }
 
@@ -319,7 +319,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
 
     TimeSpan? IHousekept.Look(DateTimeOffset now)
     {
-        Interlocked.Exchange(ref _attended, 0); // Before looking: what happens behind this asks again.
+        Interlocked.Exchange(ref _attended, 0); // Before the look: what happens after this requests another.
         if (_log.Failure is not null || _log.Closed)
             return null;
         try
@@ -333,7 +333,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
             if (_log.DiskFull && _source.HasRoom(SegmentGrowth.Next(_log.Segments.Last?.FileBytes ?? 0, Options)))
                 _log.DiskFull = false;
             if (_log.IsBlocked)
-                Signal(); // Only a write tells whether it can be written: a quota is not in what the disk says is free.
+                // Only a write shows whether there is room: the free space that the disk reports ignores quotas.
+                Signal();
             if (!_log.IsEpochKept)
                 RunDerived("writing the epochs", _housekeeping.KeepEpoch);
             TimeSpan? within = _housekeeping.Look(now);
@@ -383,8 +384,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         RequestLook(); // A commit has opened a file, filled the disk, or made a checkpoint due.
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
-        // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw
-        // this at work.
+        // After the barrier: a batch, or space that returned, may have come with a signal that still saw this thread at
+        // work.
         bool again =
             (_log.Failure is null && outcome == WriteOutcome.Drained && HasWork) || Ending != JournalEnding.None;
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
@@ -536,7 +537,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
                 }
                 catch (IOException error) when (StorageIOException.IsDiskFull(error))
                 {
-                    // Said by the result; derived files can be rebuilt, and a segment is asked for again.
+                    // The result says so. Derived files can be rebuilt, and a segment is requested again.
                 }
             }
         );

@@ -44,7 +44,7 @@ internal sealed class JournalHousekeeping(
     private long _checkpointPosition = log.Durable.Position;
     private bool _ended;
 
-    /// <summary>Retention, files that nobody uses, and the periodic checkpoint.</summary>
+    /// <summary>Retention, unused files, and the periodic checkpoint.</summary>
     /// <returns>When the next of them is due.</returns>
     public TimeSpan? Look(DateTimeOffset now)
     {
@@ -170,13 +170,13 @@ internal sealed class JournalHousekeeping(
     }
 
     /// <summary>
-    /// A topic that nobody publishes to is left as a clean stop would: however the process ends, the next start scans
+    /// An idle topic is left as a clean stop would leave it: however the process ends, the next start scans
     /// nothing of it.
     /// </summary>
     private void ComeToRest()
     {
         _log.AtRest = true;
-        // Either the writer sees this and waits for the lock, or this sees the writer at work.
+        // Either the writer sees this and waits for the lock, or this thread sees the writer at work.
         Interlocked.MemoryBarrier();
         bool isAtRest = false;
         try
@@ -200,7 +200,7 @@ internal sealed class JournalHousekeeping(
     }
 
     /// <summary>
-    /// Closes the files that nobody has used for so many looks: those behind the tail, and those of the tail.
+    /// Closes the files that were not used for so many looks: those behind the tail, and those of the tail.
     /// </summary>
     private void Rest(int coldLooks, int hotLooks)
     {
@@ -243,7 +243,7 @@ internal sealed class JournalHousekeeping(
         if (expiry < TimeSpan.Zero)
             expiry = HeldWait;
         TimeSpan? next = checkpoint is null || expiry < checkpoint ? expiry : checkpoint;
-        // The clock of the calendar may be set; the one that waits for this is not.
+        // The system's clock may be set meanwhile; the timer does not notice that.
         return next > LongestWait ? LongestWait : next;
     }
 
@@ -264,7 +264,7 @@ internal sealed class JournalHousekeeping(
         }
         if (last == 0)
             return null;
-        // Added to the clock's own range: "for ever" may be typed as any number.
+        // Compare within the clock's own range: "for ever" may be typed as any number.
         TimeSpan left = DateTimeOffset.MaxValue - DateTimeOffset.UnixEpoch - TimeSpan.FromMicroseconds(last);
         return left <= age ? null : DateTimeOffset.UnixEpoch + TimeSpan.FromMicroseconds(last) + age;
     }
@@ -311,12 +311,12 @@ internal sealed class JournalHousekeeping(
     {
         if (offset > _log.StartOffset)
         {
-            // Before any name goes: a missing segment below the start is then no damage.
+            // Before any file is deleted: a missing segment below the start then does not count as damage.
             WriteCheckpoint(clean: _log.AtRest, offset);
             _log.StartOffset = offset;
         }
-        // What has been written may be gone after a power cut, a segment's header page too: the last segment that is
-        // durable stays.
+        // After a power cut anything that was only written may be gone, a segment's header page too. So the last
+        // durable segment stays.
         Segment[] removed = _log.Segments.RemoveBefore(_log.StartOffset, _log.Durable.Read().Ordinal);
         if (removed.Length == 0)
             return;

@@ -4,7 +4,7 @@ namespace LightQ.Storage;
 public sealed class JournalMissingException(string directory)
     : IOException(
         $"The journal in '{directory}' is gone: there is neither a checkpoint nor a segment. Stop the broker and put "
-            + $"it back from a copy, or delete the topic, which gives its messages up."
+            + $"it back from a copy, or delete the topic and lose its messages."
     )
 {
     /// <summary>The journal's directory.</summary>

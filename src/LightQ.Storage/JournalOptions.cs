@@ -124,10 +124,10 @@ public sealed record JournalOptions
     }
 
     /// <summary>Asked before retention removes anything. Null: all of it may go.</summary>
-    public RetentionGate? KeepFrom { get; init; }
+    public FirstOffsetToKeep? KeepFrom { get; init; }
 
     /// <summary>
-    /// Asked by housekeeping while there is more than one segment: in front of which offset nobody needs anything, so
+    /// Asked by housekeeping while there is more than one segment: in front of which offset no group needs anything, so
     /// that whole segments there may go. Null: nothing goes for that.
     /// </summary>
     public Func<long>? SettledBefore { get; init; }

@@ -112,7 +112,7 @@ public sealed class JournalReader : IDisposable
                 continue;
             if (known is not (ReadResult.Pending or ReadResult.Gap) && _lost is { } lost)
             {
-                // What was found behind the gap is found again by the next read.
+                // The next read finds again what is behind the gap.
                 ReleaseHeld();
                 (Gap, _lost, known) = (lost, null, ReadResult.Gap);
             }
@@ -248,7 +248,7 @@ public sealed class JournalReader : IDisposable
                     .GetSpan()
                     .Slice((int)segment.FilePosition(position), (int)(end - position));
                 if (!BatchScan.TryReadHeader(rest, out BatchView batch))
-                    return _next; // A reader thread looks for it, and for what is behind the damage.
+                    return _next; // A reader thread looks for it, and for what follows the damage.
                 if (batch.NextOffset > _next.Offset)
                     return new ReadTarget(_next.Offset, position);
                 position += batch.Length;

@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Storage;
 
-/// <summary>SipHash-2-4: a hash that nobody can aim at who does not know its key.</summary>
+/// <summary>SipHash-2-4: without its key, a client cannot choose inputs for a hash.</summary>
 /// <remarks>
 /// By Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012, and its reference implementation. Neither the
 /// framework nor System.IO.Hashing has it; SHA-256 would do as well, and takes ten times as long for short inputs.

@@ -182,7 +182,7 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
         }
         catch (LightQException e)
         {
-            // A broker that is gone; why the run failed is told already.
+            // The broker is gone, and the reason was reported already.
             console.Note($"The topic {topic} could not be deleted: {e.Message}");
         }
     }

@@ -26,7 +26,7 @@ internal sealed class FanoutLedger
     /// <summary>Messages that came once, those that warm up included.</summary>
     public long Taken => Volatile.Read(ref _taken);
 
-    /// <summary>Messages that came again, or before one that was sent earlier.</summary>
+    /// <summary>Messages that were delivered again, or before one that was sent earlier.</summary>
     public long Duplicated { get; private set; }
 
     public long Reordered { get; private set; }
@@ -49,8 +49,8 @@ internal sealed class FanoutLedger
         }
         if (sequence < _next[thread])
         {
-            // Within one publisher's messages the order is that of the sending, so what is behind came before, or never
-            // will in order.
+            // A publisher's messages come in the order of sending. So a lower number is a repeated message, or one out
+            // of order.
             if (sequence < _warmUp || _latencies[Index(thread, sequence)] != 0)
             {
                 Duplicated++;

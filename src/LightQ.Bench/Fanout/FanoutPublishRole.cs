@@ -59,8 +59,8 @@ internal static class FanoutPublishRole
         long began = Stopwatch.GetTimestamp();
         for (int i = 0; i < spec.AllEach; i++)
         {
-            // Each at a moment of its own in every period: how the publishers happen to lie to each other would else be
-            // the same for the whole run.
+            // Each publisher sends at another moment in every period. Otherwise the moments that they happened to get
+            // would stay the same for the whole run.
             foreach (
                 (int producer, long due) in Enumerable
                     .Range(0, producers.Length)

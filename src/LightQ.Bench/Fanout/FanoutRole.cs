@@ -22,7 +22,7 @@ internal static class FanoutRole
             // Not hidden: the parent reports it and ends this process.
             parent.SayFailed(e);
         }
-        // The connections stay until the parent lets go: its end of the line ends this process.
+        // The connections stay until the parent closes standard input, which ends this process.
         await parent.NextAsync();
     }
 }

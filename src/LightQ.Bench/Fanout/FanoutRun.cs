@@ -140,7 +140,7 @@ internal sealed class FanoutRun(
         await running;
     }
 
-    /// <summary>How many receipts the broker has counted, once it has all of them or no more come.</summary>
+    /// <summary>How many receipts the broker has counted, once it has all of them or no more arrive.</summary>
     private async Task<long> CountSettledAsync(long expected, CancellationToken cancellationToken)
     {
         long settled = -1;

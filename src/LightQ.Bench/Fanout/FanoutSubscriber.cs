@@ -15,7 +15,7 @@ internal sealed class FanoutSubscriber : IAsyncDisposable
         _client = new LightQClient(options);
         _client.ConnectionStateChanged += (_, change) =>
         {
-            // A subscriber that comes back would not fail the run, but what it measured meanwhile is no fan-out.
+            // A subscriber that reconnects would not fail the run, but what it measured meanwhile is no fan-out.
             if (change.State == ConnectionState.Reconnecting)
                 _failed.TrySetException(change.Reason!);
         };
@@ -57,7 +57,7 @@ internal sealed class FanoutSubscriber : IAsyncDisposable
         }
         catch (Exception e)
         {
-            // Not hidden: whoever waits for this subscriber gets it.
+            // Not hidden: the caller that waits for this subscriber gets it.
             _failed.TrySetException(e);
         }
     }

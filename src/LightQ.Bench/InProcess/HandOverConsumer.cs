@@ -12,7 +12,7 @@ internal sealed class HandOverConsumer : IDisposable
     private readonly int _size;
     private readonly PinnedThread _thread;
 
-    // One for all runs: fresh memory would come page by page while it is measured.
+    // One for all runs: the system would map fresh memory page by page during the measurement.
     private readonly LatencyHistogram _histogram = new();
 
     public HandOverConsumer(HandOverSpec spec, HandOverLink link, CacheLine line)

@@ -29,7 +29,7 @@ internal abstract class HandOverLink : IDisposable
     /// <summary>First of all, at the producer's end.</summary>
     public virtual void Begin()
     {
-        // Nothing to make ready for most.
+        // Most links have nothing to prepare.
     }
 
     /// <summary>

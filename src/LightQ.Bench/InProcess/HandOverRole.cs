@@ -9,7 +9,7 @@ internal static class HandOverRole
 {
     public const string Name = "hand-over";
 
-    /// <summary>What it ends with when nobody is left to hand over to.</summary>
+    /// <summary>The error that it ends with when the producer's process is gone.</summary>
     public const string Orphaned = "The producer's process is gone, and the run with it.";
 
     public static async Task RunAsync(RoleChannel parent, CancellationToken cancellationToken)

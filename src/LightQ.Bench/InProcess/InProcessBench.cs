@@ -85,7 +85,7 @@ internal sealed class InProcessBench(InProcessSettings settings, IBenchConsole c
         CancellationToken cancellationToken
     )
     {
-        // Whatever ends one side ends the other.
+        // When one side ends, the other ends, too.
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         using HandOverLink link = HandOverLink.Open(spec);
         link.Begin();

@@ -20,7 +20,7 @@ internal sealed class PinnedThread : IDisposable
     /// <summary>Does something on the thread.</summary>
     public Task<T> RunAsync<T>(Func<T> work)
     {
-        // Who waits goes on elsewhere: this thread has its CPU for the work alone.
+        // The caller that waits continues on another thread: this one has its CPU for the work alone.
         var result = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
         _work.Add(() =>
         {

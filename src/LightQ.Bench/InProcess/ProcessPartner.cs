@@ -42,7 +42,7 @@ internal sealed class ProcessPartner : IHandOverPartner
         }
         catch (BenchException)
         {
-            // It is gone already; whoever waited for it has been told.
+            // It is gone already, and the caller that waited for it got the reason.
         }
         await _process.DisposeAsync();
     }

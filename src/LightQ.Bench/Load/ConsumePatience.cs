@@ -38,7 +38,7 @@ internal sealed class ConsumePatience : IDisposable
             silent = _check.HasBegun && _check.Taken == seen ? silent + Step : TimeSpan.Zero;
             seen = _check.Taken;
         }
-        // The consumer ends with an error that says no more than the numbers do.
+        // The consumer's error says no more than the numbers do.
         await _source.CancelAsync();
         await consuming.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }

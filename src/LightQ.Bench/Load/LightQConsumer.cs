@@ -43,7 +43,7 @@ internal sealed class LightQConsumer : ILoadConsumer, IRoundTrip
         }
         catch (Exception e)
         {
-            // Who waits for the subscription must learn that there will be none.
+            // The caller that waits for the subscription must learn that there will be none.
             _subscribed.TrySetException(e);
             throw;
         }

@@ -12,7 +12,7 @@ internal sealed partial class Pacer
     private const int AbsoluteTime = 1;
     private const long NanosecondsPerSecond = 1_000_000_000;
 
-    // On a virtual machine a sleep ends 50 to 80 us late (measured). Spinning takes a core from those who are measured,
+    // On a virtual machine a sleep ends 50 to 80 us late (measured). Spinning takes a core from the measured processes,
     // so it is never more than a quarter of the time: at high rates messages are rather late, which counts for product
     // and yardstick alike.
     private const double SpinSeconds = 0.0001;

@@ -4,7 +4,8 @@ using LightQ.Server.Tls;
 namespace LightQ.Bench.Processes;
 
 /// <summary>
-/// What the broker and the relay of a bench show, and what their clients trust. Files of our own go at the end.
+/// The certificate that a bench's broker and relay show, and the authority that their clients trust. The bench deletes
+/// its own files at the end.
 /// </summary>
 internal sealed class BenchCertificate : IDisposable
 {

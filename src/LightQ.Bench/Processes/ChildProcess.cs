@@ -119,7 +119,7 @@ internal sealed class ChildProcess : IAsyncDisposable
         await _process.WaitForExitAsync();
         string errors = await _errors;
         string last = errors.TrimEnd().Split('\n')[^1].Trim();
-        string why = last.Length == 0 ? "without a word" : $"saying: {last}";
+        string why = last.Length == 0 ? "without a message" : $"saying: {last}";
         return new BenchException(
             BenchFailure.Failed,
             $"The {_name} process ended unexpectedly with code {_process.ExitCode}, {why}"

@@ -9,7 +9,7 @@ namespace LightQ.Bench.Relay;
 /// The yardstick's producer: the SDK's own batches, completed and sent one after the other by a blocking socket.
 /// </summary>
 /// <remarks>
-/// Frames are addressed as deliveries, because nobody between here and the consumer turns them into such.
+/// Frames are addressed as deliveries, because no broker on the way to the consumer turns them into deliveries.
 /// </remarks>
 internal sealed class RelayProducer : ILoadProducer, ISinglePublisher
 {

@@ -50,7 +50,7 @@ internal static class RelayRole
         }
         catch (Exception e) when (e is SocketException or IOException)
         {
-            // One end went away, which is how a run that was given up ends; what is missing then, the consumer counts.
+            // One end closed its connection, as it does when a run is cancelled. The consumer counts what is missing.
         }
     }
 

@@ -94,7 +94,7 @@ internal sealed class RelayWire : IDisposable
         }
         catch (SocketException)
         {
-            // The relay has gone first, or is stuck, which the consumer sees.
+            // The relay ended first, or is stuck; the consumer notices that.
         }
     }
 

@@ -10,13 +10,13 @@ namespace LightQ.Bench.Roles;
 /// </summary>
 internal sealed class RoleChannel
 {
-    /// <summary>The parent's last line: it needs the role no more.</summary>
+    /// <summary>The parent's last line: it no longer needs the role.</summary>
     public const string Quit = "quit";
 
     private readonly Channel<string> _lines = Channel.CreateUnbounded<string>();
     private readonly Func<Exception, string> _explain;
 
-    /// <param name="explain">What the parent is told of an exception: one line for people.</param>
+    /// <param name="explain">Describes an exception to the parent: one line for people.</param>
     /// <param name="orphaned">
     /// The error to end with when the parent ends without <see cref="Quit"/>; null when that is no error.
     /// </param>

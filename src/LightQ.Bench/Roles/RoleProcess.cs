@@ -37,7 +37,7 @@ internal sealed class RoleProcess : IAsyncDisposable
         {
             throw new BenchException(
                 BenchFailure.Failed,
-                message.Error ?? "A part of the bench failed without a word."
+                message.Error ?? "A part of the bench failed without a message."
             );
         }
 
@@ -45,7 +45,7 @@ internal sealed class RoleProcess : IAsyncDisposable
             ? message
             : throw new BenchException(
                 BenchFailure.Failed,
-                $"A part of the bench said {message.Event} where {wanted} was expected."
+                $"A part of the bench reported {message.Event} where {wanted} was expected."
             );
     }
 

@@ -31,7 +31,7 @@ internal sealed class BenchSession : IAsyncDisposable
     /// </summary>
     private const long BacklogRetentionBytes = 2 * MostBacklogBytes;
 
-    // Behind the consumer's end; by then the consumer has waited for a while itself.
+    // How long to wait after the consumer's end; the consumer has waited for a while itself by then.
     private static readonly TimeSpan ProducerPatience = TimeSpan.FromSeconds(30);
 
     private readonly List<IAsyncDisposable> _children = [];
@@ -189,7 +189,7 @@ internal sealed class BenchSession : IAsyncDisposable
             : _certificate is { } own ? new BenchTls(own.CaFile, null, null).AddTo(_broker!.ConnectionString)
             : _broker!.ConnectionString;
         _client = new LightQClient(LightQClientOptions.Parse(_server));
-        // A server that is none, or another version's, is told before anything is started.
+        // Report an address without a broker, or of another version, before anything is started.
         await _client.ConnectAsync(cancellationToken);
         if (_settings.ConsumeServer is not { } other)
             return;

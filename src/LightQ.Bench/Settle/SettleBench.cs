@@ -149,8 +149,7 @@ internal sealed class SettleBench(BenchSettings settings, long messages, IBenchC
             window[filled++] = message; // To settle it later, not to read it.
             if (filled < window.Length && taken < messages)
                 continue;
-            // From the end: no message touches the one that was settled before it from behind, so none can travel with
-            // it.
+            // From the end: no message follows the one that was settled before it, so no two can travel as one range.
             for (int i = filled - 1; i > 0; i--)
                 window[i].QueueCompletion();
             filled = 0;

@@ -67,9 +67,9 @@ public static class CatalogReader
         return new CatalogContents(users, topics.Values.ToHashSet(StringComparer.Ordinal));
     }
 
-    /// <summary>Says when records were written that a repair gives up.</summary>
+    /// <summary>Finds when the records were written that a repair loses.</summary>
     /// <param name="directory">The data directory's <c>catalog</c>.</param>
-    /// <param name="losses">What is given up.</param>
+    /// <param name="losses">The lost ranges.</param>
     /// <returns>
     /// For each, the time of the last record in front of it and of the first behind it, where there is one.
     /// </returns>

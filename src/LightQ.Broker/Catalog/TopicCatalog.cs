@@ -49,7 +49,7 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     /// <param name="directory">Where it is.</param>
     /// <param name="environment">Whose files and housekeeping it uses.</param>
     /// <param name="failureChanged">
-    /// Told when <see cref="Failure"/> begins, and with null when it is over; the catalog is locked.
+    /// Called when <see cref="Failure"/> begins, and with null when it is over; the catalog is locked.
     /// </param>
     /// <param name="compactBytes">When it is written anew.</param>
     public TopicCatalog(
@@ -109,7 +109,7 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     /// <param name="settings">The settings it is to have.</param>
     /// <param name="credentials">The user it is to have.</param>
     /// <param name="takesAway">
-    /// Whether somebody may do less from now on: then it counts even if the disk refuses it.
+    /// Whether the change takes a right away: then it counts even if the disk refuses it.
     /// </param>
     /// <exception cref="UnstoredException">The disk refuses.</exception>
     public void Put(Topic topic, TopicSettings settings, TopicCredentials? credentials, bool takesAway = false)
@@ -317,13 +317,13 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         {
             try
             {
-                CompactIfLong(); // Before: what this record says does not count yet.
+                CompactIfLong(); // Before the append: the change does not count yet.
                 _journal.Append(record.Write());
                 return;
             }
             catch (IOException error) when (_journal.HasFailed)
             {
-                SetFailure(error); // Over at once if there is another file.
+                SetFailure(error); // The new file below ends the failure.
             }
         }
         WriteAnew(Live().Append(record));
@@ -339,7 +339,7 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     {
         JournalFailure? before = _failure;
         _failure = error is null ? null : JournalFailure.Of("storing the catalog", error);
-        if ((_failure is null) != (before is null)) // Another error of the same trouble is no news.
+        if ((_failure is null) != (before is null)) // Report its begin and its end only.
             _failureChanged(_failure);
         if (_failure is not null && !_disposed)
             _environment.RequestHousekeeping(this, RetryAfter);

@@ -4,8 +4,8 @@ using LightQ.Protocol;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Messages that are given up.</summary>
-/// <param name="Group">Whose they are.</param>
+/// <summary>Messages to be dead-lettered.</summary>
+/// <param name="Group">The group that dead-letters them.</param>
 /// <param name="Range">Which.</param>
 /// <param name="Reason">Why.</param>
 internal readonly record struct DeadLetter(ExplicitGroup Group, RedeliveryRange Range, string Reason)

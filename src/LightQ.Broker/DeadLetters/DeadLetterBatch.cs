@@ -12,7 +12,7 @@ namespace LightQ.Broker.DeadLetters;
 /// </summary>
 /// <remarks>
 /// With <see cref="Redrive"/> the only place where the broker reads records. Where it cannot, as it never inflates,
-/// each message that is given up becomes a message whose body is that whole batch.
+/// each dead-lettered message becomes a message whose body is that whole batch.
 /// </remarks>
 internal static class DeadLetterBatch
 {
@@ -25,7 +25,7 @@ internal static class DeadLetterBatch
 
     /// <summary>Builds a batch of as many of a letter's messages, from its first, as fit.</summary>
     /// <param name="batch">The batch in which the messages lie.</param>
-    /// <param name="letter">Which messages, whose, and why.</param>
+    /// <param name="letter">Which messages, of which group, and why.</param>
     /// <param name="sequence">The producer's number of the first.</param>
     /// <param name="now">Now, in unix microseconds.</param>
     /// <param name="maxBytes">The largest batch the dead-letter topic takes.</param>
@@ -139,7 +139,7 @@ internal static class DeadLetterBatch
         );
 
     /// <returns>
-    /// Bytes written; the message's own headers are left out when both do not fit, or nobody can read them.
+    /// Bytes written; the message's own headers are left out when both do not fit, or when they cannot be read.
     /// </returns>
     private static int WriteHeaders(
         Span<byte> destination,

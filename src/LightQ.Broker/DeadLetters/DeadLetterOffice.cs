@@ -6,7 +6,7 @@ using LightQ.Protocol;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Takes messages that are given up to their dead-letter topics. Thread-safe.</summary>
+/// <summary>Moves messages to their dead-letter topics. Thread-safe.</summary>
 internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
 {
     /// <summary>What a dead-letter topic is called behind its topic's name.</summary>
@@ -22,7 +22,7 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     public DeadLetterOffice(LightQBroker broker, TimeProvider time)
     {
         (_broker, _time) = (broker, time);
-        _stopped = _stopping.Token; // Housekeeping may ask when the source is gone.
+        _stopped = _stopping.Token; // Housekeeping may ask when the source is disposed.
     }
 
     /// <summary>The name of a topic's dead-letter topic.</summary>
@@ -30,7 +30,7 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
         topic.Settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic.Name + Suffix;
 
     /// <summary>
-    /// Refuses a durable topic's name, if nothing can be given up to what its dead-letter topic would be called.
+    /// Rejects a durable topic's name, if the name of its dead-letter topic would not be valid.
     /// </summary>
     /// <exception cref="BrokerException">It is too long: <see cref="ErrorCode.InvalidArgument"/>.</exception>
     public static void DemandName(string topic, TopicSettings settings)
@@ -62,7 +62,7 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
         _queues.TryGetValue(topic, out DeadLetterQueue? queue) ? queue.Failure : null;
 
     /// <summary>Where the originals of a topic's letters lie; null when it has none.</summary>
-    /// <param name="origin">The topic that messages were given up of.</param>
+    /// <param name="origin">The topic whose messages were dead-lettered.</param>
     /// <param name="known">Called, on the pool, when letters are known that are not yet.</param>
     public LetterIndex? LettersOf(Topic origin, Action known)
     {
@@ -76,7 +76,7 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     /// <summary>Letters are safe, and their originals not yet settled.</summary>
     public void OnStored(Topic dead, in DeadLetter letter)
     {
-        // Whoever asks for the first time from now on reads them.
+        // An index that is made from now on reads these letters from the topic.
         if (_letters.TryGetValue(dead, out LetterIndex? letters))
             letters.Add(letter.Group.Partition, letter.Group.Name, letter.Range.First, letter.Range.Count);
     }

@@ -63,7 +63,7 @@ internal sealed class DeadLetterQueue
         }
         catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
         {
-            // What is left is kept as unsettled, with its group.
+            // The messages that are left stay unsettled in their group.
         }
         _producer?.Dispose();
     }
@@ -72,8 +72,8 @@ internal sealed class DeadLetterQueue
     {
         try
         {
-            // A range may lie in several batches after a restart, and may need several; what is stored of it is not
-            // stored again.
+            // After a restart a range may lie in several batches, and may need several. What is stored is not stored
+            // again.
             while (_next < letter.Range.End)
             {
                 (byte[]? batch, long end) = await BatchFetch
@@ -113,7 +113,7 @@ internal sealed class DeadLetterQueue
                 _producer.MaxBatchBytes
             );
             _sequence += (ulong)count;
-            // A full disk may not answer.
+            // On a full disk the publish may not complete.
             await _producer.PublishAsync(built.Span, count).WaitAsync(_stopping).ConfigureAwait(false);
             _next += count;
         }
@@ -146,7 +146,7 @@ internal sealed class DeadLetterQueue
             }
             catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)
             {
-                // Somebody was quicker.
+                // Another thread has created it meanwhile.
             }
         }
         return new InternalProducer(_broker, _topic, Durability.Fsync);

@@ -25,7 +25,7 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
     {
         _stream = broker.OpenProducer(this, 1, new OpenProducerFrame(topic, partition, ackLevel, ""), out _);
         if (_stream.CloseRequested is not null)
-            TurnScope.Post(this); // It may have ended before this object knew it.
+            TurnScope.Post(this); // The stream may have ended before this object knew it.
     }
 
     /// <summary>The broker's own streams belong to no connection.</summary>
@@ -51,7 +51,7 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
                 throw new ArgumentException("The batches are more than a publish window.", nameof(run));
             _stream.Flush();
         }
-        // A stream that ended between two publishes takes nothing and says nothing more.
+        // A stream that ended between two publishes takes no batches and reports nothing.
         if (_stream.CloseRequested is { } close)
             _published.TrySetException(new BrokerException(close.Code, close.Message));
         return _published.Task;

@@ -25,8 +25,8 @@ internal sealed class LetterIndex(Topic dead)
 
     /// <summary>Says the first original that a redrive of a group may still need.</summary>
     /// <param name="partition">Where the originals are.</param>
-    /// <param name="group">Whose letters.</param>
-    /// <param name="redriven">Letters before this one were driven back.</param>
+    /// <param name="group">The group whose letters are meant.</param>
+    /// <param name="redriven">Letters before this one were redriven.</param>
     /// <param name="first">Its offset, or one somewhat below; <see cref="long.MaxValue"/> when none is needed.</param>
     /// <returns>False while letters of before are not known.</returns>
     public bool TryFind(Partition partition, string group, long redriven, out long first)
@@ -56,7 +56,7 @@ internal sealed class LetterIndex(Topic dead)
                     first = block * BlockOffsets;
                     return true;
                 }
-                blocks.Remove(block); // Driven back, deleted, or the original is gone.
+                blocks.Remove(block); // Redriven, deleted, or the original is gone.
             }
         }
         return true;
@@ -105,7 +105,7 @@ internal sealed class LetterIndex(Topic dead)
                 || (e is OperationCanceledException && stopping.IsCancellationRequested)
             )
         {
-            return; // The topic says what is wrong with it. Who asks again has it tried again.
+            return; // The topic reports what is wrong with it. The next caller tries again.
         }
         known();
     }
@@ -114,7 +114,7 @@ internal sealed class LetterIndex(Topic dead)
     {
         var view = new BatchView(batch);
         if (!DeadLetterBatch.HasReadableRecords(view))
-            return; // Nothing that the broker wrote.
+            return; // The broker did not write this message.
         foreach (RecordView record in view.Records)
         {
             if (

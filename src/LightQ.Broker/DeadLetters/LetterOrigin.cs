@@ -5,7 +5,7 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Where a dead letter's original is, and who gave it up, as its headers say.</summary>
+/// <summary>Where a dead letter's original is, and which group dead-lettered it, as its headers say.</summary>
 internal readonly record struct LetterOrigin(string Topic, string TopicId, uint Partition, long Offset, string Group)
 {
     /// <summary>Reads it.</summary>
@@ -46,7 +46,7 @@ internal readonly record struct LetterOrigin(string Topic, string TopicId, uint 
         catch (ProtocolException)
         {
             origin = default;
-            return false; // Somebody else's.
+            return false; // Another program wrote them.
         }
     }
 

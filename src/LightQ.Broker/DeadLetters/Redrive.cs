@@ -28,7 +28,7 @@ internal sealed class Redrive(
     /// <summary>Whether a kept position is a redrive's and not a group's.</summary>
     public static bool IsPosition(string name) => name.StartsWith(PositionPrefix, StringComparison.Ordinal);
 
-    /// <summary>Where it is kept up to which dead letter a group's were driven back.</summary>
+    /// <summary>The key under which the last redriven dead letter of a group is kept.</summary>
     public static OffsetKey KeyOf(Topic topic, string group) => new(PositionPrefix + group, topic.Id, 0);
 
     /// <exception cref="BrokerException">
@@ -41,13 +41,13 @@ internal sealed class Redrive(
         {
             throw new BrokerException(
                 ErrorCode.NotSupported,
-                $"The group '{group}' settles automatically: it gives no messages up."
+                $"The group '{group}' settles automatically: it dead-letters no messages."
             );
         }
 
         if (!broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead))
             return (0, 0);
-        topic.ThrowIfIncomplete(); // A letter whose original cannot be looked up now would be passed over for good.
+        topic.ThrowIfIncomplete(); // Redrive would skip a letter for good whose original cannot be read now.
         ITopicLog log = dead.GetPartition(0).Log;
         positions.TryGet(KeyOf(topic, group), out long next, out _);
         next = Math.Max(next, log.StartOffset);
@@ -74,7 +74,7 @@ internal sealed class Redrive(
     {
         var view = new BatchView(batch);
         if (!DeadLetterBatch.HasReadableRecords(view))
-            return; // Nothing that the broker wrote.
+            return; // The broker did not write this message.
         foreach (RecordView record in view.Records)
         {
             if (record.Offset >= from)
@@ -90,7 +90,7 @@ internal sealed class Redrive(
             if (origin.Group != group || origin.Topic != topic.Name)
                 return;
             var home = groups.FirstOrDefault(g => g.Partition.Index == origin.Partition) as ExplicitGroup;
-            bool isOfThisTopic = origin.TopicId == topic.Id.ToString("N"); // And not of one that was deleted.
+            bool isOfThisTopic = origin.TopicId == topic.Id.ToString("N"); // Not of a deleted topic of that name.
             if (isKnown && isOfThisTopic && home is not null && home.Redrive(origin.Offset))
                 _redriven++;
             else
@@ -98,7 +98,7 @@ internal sealed class Redrive(
         }
         catch (ProtocolException)
         {
-            _skipped++; // Its headers contradict themselves: somebody else's.
+            _skipped++; // Its headers contradict themselves: another program wrote them.
         }
     }
 }

@@ -66,7 +66,7 @@ internal static class DedupSwitch
         }
         return isWider && partition.Log is JournalLog log
             ? Task.Run(() => FillAsync(partition, log, settings, end))
-            : Task.CompletedTask; // What is in a ring only is not looked at again.
+            : Task.CompletedTask; // A transient topic is not read again.
     }
 
     private static async Task FillAsync(Partition partition, JournalLog log, TopicSettings settings, long end)
@@ -75,8 +75,8 @@ internal static class DedupSwitch
         RecentIds found = Read(partition, log, settings);
         lock (partition.AppendLock)
         {
-            // Settings may have changed again. What was appended meanwhile is remembered already; so is what retention
-            // has removed from the log.
+            // The settings may have changed again. The window already holds the ids that were appended meanwhile, and
+            // those that retention has removed from the log.
             if (partition.Dedup is not { } window)
                 return;
             IEnumerable<RememberedId> ids = found.Ids.Concat(window.Ids()).OrderBy(id => id.Time);
@@ -96,11 +96,11 @@ internal static class DedupSwitch
             {
                 throw new BrokerException(
                     ErrorCode.Internal,
-                    $"The topic '{partition.Topic.Name}' remembers the ids of what is published from now on: the disk "
-                        + $"does not take what came before."
+                    $"The topic '{partition.Topic.Name}' remembers only the ids of messages that are published from "
+                        + $"now on: the disk does not take the earlier messages."
                 );
             }
-            // Not by the broker's clock, which may stand still or jump.
+            // Do not wait by the broker's clock, which may stand still or jump.
             await Task.Delay(WritePoll).ConfigureAwait(false);
         }
     }

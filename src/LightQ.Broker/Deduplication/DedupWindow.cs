@@ -12,8 +12,8 @@ namespace LightQ.Broker.Deduplication;
 /// </summary>
 /// <remarks>
 /// <para>
-/// Of an id 128 bits are kept, a hash under a key that is made anew with every process: so nobody finds two ids for
-/// which they are equal, and no message is dropped for another's sake, whoever chose the ids.
+/// Of an id 128 bits are kept, a hash under a key that is made anew with every process: so no client can find two ids
+/// with equal hashes, and no message is dropped because of another's id.
 /// </para>
 /// <para>
 /// An entry takes 40 bytes and a bucket 4. Entries lie in chunks, oldest first, and buckets are split one at a time as
@@ -137,7 +137,7 @@ internal sealed class DedupWindow
             if (entry.Key == key)
             {
                 offset = entry.Offset;
-                // An id that comes again after its time stands before the forgotten one, which is not found then.
+                // An id that was published again after its time is found before its forgotten entry.
                 return !IsOver(entry, now);
             }
             slot = entry.Next - 1;

@@ -49,8 +49,8 @@ internal static class DuplicateCheck
             && !partition.Log.Damage.Any()
         )
         {
-            // A log has holes in a producer's numbers where duplicates were dropped before a kill. The id of this one
-            // is forgotten by now.
+            // A log has holes in a producer's numbers where the broker dropped duplicates before it was killed. This
+            // one's id is forgotten by now.
             stored = new StoredBatch(-1, IsDuplicate: true);
         }
         else

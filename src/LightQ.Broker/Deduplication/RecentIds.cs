@@ -39,8 +39,7 @@ internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
     /// <inheritdoc/>
     public void OnBatch(in BatchView header)
     {
-        // Of a delayed message the delivery and copies have the id, too: what counts is where and when it was
-        // published.
+        // The delivery and the copies of a delayed message have its id, too: only the publish counts, with its time.
         bool isPublished =
             (header.Flags & (BatchLayout.HasMessageId | BatchLayout.HasOrigin)) == BatchLayout.HasMessageId
             && header.Kind == BatchKind.Data;

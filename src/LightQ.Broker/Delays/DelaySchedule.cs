@@ -50,14 +50,14 @@ internal sealed class DelaySchedule : IDisposable
         }
     }
 
-    /// <summary>Wakes it no more.</summary>
+    /// <summary>Does not wake it again.</summary>
     public void Forget(DelayedDelivery delivery)
     {
         lock (_gate)
         {
             while (_queue.Remove(delivery, out _, out _))
             {
-                // It may wait for several times.
+                // It may be queued for several times.
             }
         }
     }
@@ -86,7 +86,7 @@ internal sealed class DelaySchedule : IDisposable
                     return;
                 }
                 _queue.Dequeue();
-                // Otherwise it has asked for an earlier time since, and was woken then.
+                // Otherwise it asked for an earlier time since, and was woken then.
                 if (next.WakesAt != at)
                     continue;
                 next.WakesAt = long.MaxValue;

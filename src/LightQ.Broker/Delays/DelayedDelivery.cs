@@ -55,8 +55,8 @@ internal sealed class DelayedDelivery(
     public long FirstOffset => Math.Min(_pending.FirstOffset, _unsafe.FirstOrigin(() => partition.Log.DurableOffset));
 
     /// <summary>
-    /// See <see cref="RetentionGate"/>. What is in the way is copied to the log's end, as soon as that frees more than
-    /// it costs.
+    /// See <see cref="FirstOffsetToKeep"/>. What is in the way is copied to the log's end, as soon as that frees more
+    /// than it costs.
     /// </summary>
     public long KeepFrom(long removable, long bytes)
     {
@@ -168,7 +168,7 @@ internal sealed class DelayedDelivery(
                     Schedule();
                     break;
                 }
-                // Set before it is tried, so that progress made meanwhile is not missed.
+                // Set before the try, so that progress made meanwhile is not missed.
                 Volatile.Write(ref _waitsForLog, true);
                 Interlocked.MemoryBarrier();
                 if (!TryAppendAgain(next))
@@ -198,7 +198,8 @@ internal sealed class DelayedDelivery(
                 next = new Batch(first, offset, IsDue: true);
                 return true;
             }
-            // Half at most: so every byte that is copied frees one, however often the same batches are.
+            // Copy at most half of what retention would free: then every copied byte frees one, however often the same
+            // batches are copied.
             if (Interlocked.Exchange(ref _wish, null) is { } wish)
             {
                 foreach (long inTheWay in _pending.Before(wish.Removable, wish.Bytes / 2))
@@ -222,7 +223,7 @@ internal sealed class DelayedDelivery(
     }
 
     /// <summary>Appends the delivery of a batch that is due, or a copy of one that is in the way.</summary>
-    /// <returns>False when it has to wait; who will wake it knows.</returns>
+    /// <returns>False when it has to wait; what it waits for will wake it.</returns>
     private bool TryAppendAgain(in Batch next)
     {
         _reader ??= partition.Log.OpenReader(StartKind.Offset, next.Offset, holds: false, Schedule);
@@ -233,7 +234,7 @@ internal sealed class DelayedDelivery(
             case ReadResult.Run:
                 return TryAppend(run.Memory.Span, next);
             case ReadResult.Gap:
-                // Truncated by hand, or damaged: consumers are told where the batch was.
+                // Truncated by an operator, or damaged: consumers get a gap where the batch was.
                 Drop(next);
                 return true;
             case ReadResult.Failed:
@@ -282,7 +283,7 @@ internal sealed class DelayedDelivery(
         AppendResult result;
         lock (partition.AppendLock)
         {
-            // A copy is no message that was received, and is not counted as one.
+            // A copy is not a received message, and does not count as one.
             result = next.IsDue
                 ? partition.Append(new BatchView(bytes), partition.NextAppendTime(), out long offset)
                 : partition.Log.TryAppend(bytes, partition.NextAppendTime(), out offset);

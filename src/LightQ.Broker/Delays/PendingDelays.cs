@@ -17,13 +17,13 @@ internal sealed class PendingDelays
         EarlierEntrySize = 8 + 8 + 4;
     private const uint HasCopies = 1u << 31;
 
-    // Null before the first: most topics never see one, and these are 200 bytes.
+    // Null before the first delayed batch: most topics never have one, and these take 200 bytes.
     private SortedDictionary<long, Entry>? _byOffset;
 
-    // In the order in which they are due, then in that of their first offsets; what was removed is passed over.
+    // Ordered by due time, then by first offset. Removed batches stay in here and are skipped.
     private PriorityQueue<long, (long DueAt, long First)>? _byDue;
 
-    // Where those lie that were copied, by their first offsets.
+    // The offsets of copied batches, by their first offsets.
     private Dictionary<long, long>? _copies;
     private long _messages;
     private long _firstOffset = long.MaxValue;

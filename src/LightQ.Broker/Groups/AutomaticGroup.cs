@@ -151,7 +151,7 @@ public sealed class AutomaticGroup : Group
         run = default;
         if (OpeningGaps.TryDequeue(out gap))
             return ReadResult.Gap;
-        // Also when it may not take any more: whoever may must not wait for its read.
+        // Also for a member that may take no more: other members must not wait for its read.
         if (_reading == member)
             _reading = null;
         if (IsPaused || IsDraining || !MayTake(member) || _reading is not null)

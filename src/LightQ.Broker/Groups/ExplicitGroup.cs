@@ -21,7 +21,7 @@ namespace LightQ.Broker.Groups;
 /// </remarks>
 public sealed class ExplicitGroup : Group
 {
-    /// <summary>Batches that nobody is to get, passed over in one go.</summary>
+    /// <summary>How many batches without messages for members are skipped in one go.</summary>
     private const int MostSkips = 64;
 
     private readonly IDeadLetterSink _deadLetters;
@@ -97,7 +97,7 @@ public sealed class ExplicitGroup : Group
                 (_next, IsDirty) = (found, true);
             Members.Add(member);
         }
-        OnTime(); // What waited for its time while nobody was here.
+        OnTime(); // Messages became due while the group had no members.
     }
 
     internal override void Retire()
@@ -109,7 +109,7 @@ public sealed class ExplicitGroup : Group
     internal override void Leave(GroupMember member)
     {
         var leaving = (ExplicitMember)member;
-        // One that says goodbye has settled what it worked on: what it returns counts as not delivered.
+        // A member that closes its stream has settled what it worked on: what it returns counts as not delivered.
         bool isOrderly = member.CloseRequested == StreamClose.Ordinary;
         lock (Gate)
         {
@@ -153,7 +153,7 @@ public sealed class ExplicitGroup : Group
             member.Reader.Park();
     }
 
-    /// <summary>A member takes nothing more for now: nobody must wait for what it has begun to read.</summary>
+    /// <summary>A member takes nothing more for now: no other member must wait for its read.</summary>
     internal void Pause(ExplicitMember member)
     {
         lock (Gate)
@@ -165,7 +165,9 @@ public sealed class ExplicitGroup : Group
         WakeMembers();
     }
 
-    /// <summary>A member hands back what nobody has seen: it comes at once, and the delivery does not count.</summary>
+    /// <summary>
+    /// A member returns messages unseen: they are delivered at once, and the first delivery does not count.
+    /// </summary>
     internal void HandBack(ExplicitMember member, in SettleRange range)
     {
         lock (Gate)
@@ -190,7 +192,7 @@ public sealed class ExplicitGroup : Group
                 return member.HasExpired(range.DeliveryId) ? SettleOutcome.LockExpired : SettleOutcome.Unknown;
             long now = _clock.Now;
             if (lease.Deadline <= now)
-                return SettleOutcome.LockExpired; // The timer is about to give it to others.
+                return SettleOutcome.LockExpired; // The timer is about to redeliver it.
             if (!lease.IsOpen(range.FirstOffset, range.Count))
                 return SettleOutcome.Unknown;
             if (range.Kind == SettleKind.Renew)
@@ -229,7 +231,7 @@ public sealed class ExplicitGroup : Group
         return SettleOutcome.Done;
     }
 
-    /// <summary>Messages that were given up are safe in the dead-letter topic, or gone from the log.</summary>
+    /// <summary>Messages are safe in the dead-letter topic, or gone from the log.</summary>
     internal void DeadLettered(RedeliveryRange range)
     {
         lock (Gate)
@@ -246,7 +248,7 @@ public sealed class ExplicitGroup : Group
             WakeMembers();
     }
 
-    /// <summary>Makes messages that were given up available again, with no deliveries counted.</summary>
+    /// <summary>Makes dead-lettered messages available again, with no deliveries counted.</summary>
     /// <returns>False when the log does not hold them any more, or they are not settled.</returns>
     internal bool Redrive(long offset)
     {
@@ -345,7 +347,7 @@ public sealed class ExplicitGroup : Group
         (run, delivery) = (default, default);
         if (OpeningGaps.TryDequeue(out gap))
             return ReadResult.Gap;
-        // Also when it may not take any more: whoever may must not wait for its read.
+        // Also for a member that may take no more: other members must not wait for its read.
         if (_reading == member)
             _reading = null;
         if (IsPaused || IsDraining || member.Room <= 0 || !MayTake(member) || _reading is not null)
@@ -417,7 +419,7 @@ public sealed class ExplicitGroup : Group
         return false;
     }
 
-    /// <summary>Nobody is to get what was wanted, up to an offset.</summary>
+    /// <summary>Up to an offset, the wanted messages are for no member.</summary>
     private void Skip(bool isAgain, in RedeliveryRange wanted, long end)
     {
         IsDirty = true;
@@ -477,7 +479,7 @@ public sealed class ExplicitGroup : Group
         IsDirty = true;
     }
 
-    /// <summary>Messages come again, or are given up when they were delivered too often.</summary>
+    /// <summary>Messages are redelivered, or dead-lettered when they were delivered too often.</summary>
     private void Return(
         long first,
         int count,

@@ -72,7 +72,7 @@ internal sealed class ExplicitMember : GroupMember
     /// </summary>
     public (long First, long End) LastBatch { get; set; }
 
-    /// <summary>Durable topics keep what is not read: nobody waits for a member.</summary>
+    /// <summary>Durable topics keep messages that are not read: no producer waits for a member.</summary>
     private protected override bool Blocks => false;
 
     private protected override GroupDelivery TakenRange => _taken;

@@ -38,7 +38,7 @@ public abstract class Group
     /// <summary>Whether its members get nothing any more, as the broker is about to stop.</summary>
     private protected bool IsDraining { get; private set; }
 
-    /// <summary>Whether it has been given everything that can be read, and nothing of it can come again.</summary>
+    /// <summary>Whether it got everything that can be read, and no message of it can be redelivered.</summary>
     internal abstract bool HasSettledEverything { get; }
 
     /// <summary>The next offset that no member has been given.</summary>
@@ -76,7 +76,7 @@ public abstract class Group
 
     private protected List<GroupMember> Members { get; } = [];
 
-    /// <summary>What members are told before anything else.</summary>
+    /// <summary>What members get to know before anything else.</summary>
     private protected Queue<LogGap> OpeningGaps { get; } = new();
 
     /// <summary>
@@ -94,13 +94,15 @@ public abstract class Group
         }
     }
 
-    /// <summary>Whose the partition is; of a topic with one partition, nobody's and everyone's.</summary>
+    /// <summary>
+    /// The member that owns the partition; always null in a topic with one partition, which all members share.
+    /// </summary>
     internal GroupMember? Assignee { get; private set; }
 
     /// <summary>Whether one member at a time is served, so that the order within the partition is kept.</summary>
     private protected bool IsExclusive => Partition.Topic.Settings.Partitions > 1;
 
-    /// <summary>Gives the partition to a member, or to nobody.</summary>
+    /// <summary>Gives the partition to a member, or to none.</summary>
     internal void Assign(GroupMember? member)
     {
         lock (Gate)
@@ -108,7 +110,7 @@ public abstract class Group
         WakeMembers();
     }
 
-    /// <summary>Somebody is about to join, or no longer is.</summary>
+    /// <summary>A member is about to join, or no longer is.</summary>
     internal void Expect(int joining)
     {
         lock (Gate)
@@ -145,7 +147,7 @@ public abstract class Group
     /// <summary>What is to be kept of the group, as it is now.</summary>
     internal abstract GroupState Capture();
 
-    /// <summary>Starts the group again at an offset: what its members hold is theirs no more.</summary>
+    /// <summary>Starts the group again at an offset: its members no longer hold any messages.</summary>
     internal abstract void Reset(long offset);
 
     /// <summary>It stands in the place of another, and goes on with its counts.</summary>
@@ -159,10 +161,10 @@ public abstract class Group
     private protected void CountDelivered(long messages, bool isAgain) =>
         _counts = _counts.Plus(new GroupCounts(messages, isAgain ? messages : 0, 0));
 
-    /// <summary>Messages that were given up are safe. Called under the gate.</summary>
+    /// <summary>Dead-lettered messages are safe. Called under the gate.</summary>
     private protected void CountDeadLettered(long messages) => _counts = _counts.Plus(new GroupCounts(0, 0, messages));
 
-    /// <summary>Stops or resumes deliveries. What members hold stays theirs.</summary>
+    /// <summary>Stops or resumes deliveries. Members keep the messages that they hold.</summary>
     internal void SetPaused(bool paused)
     {
         lock (Gate)

@@ -1,8 +1,8 @@
 namespace LightQ.Broker.Groups;
 
 /// <summary>
-/// Who has which partition of a topic: with several partitions, each belongs to one consumer of the group, so that
-/// messages with the same key stay in order.
+/// Which consumer has which partition of a topic: with several partitions, each belongs to one consumer of the group,
+/// so that messages with the same key stay in order.
 /// </summary>
 /// <remarks>
 /// A consumer is what subscribes under one member number of one connection. Partitions are shared evenly, to one more
@@ -24,7 +24,7 @@ internal sealed class GroupAssignment
             Consumer? consumer = _consumers.Find(c => c.Id == id);
             if (consumer is null)
                 _consumers.Add(consumer = new Consumer(id));
-            // Of two subscriptions of one consumer to one partition the first counts.
+            // If a consumer has two subscriptions to a partition, the first counts.
             consumer.Members.TryAdd(member.Partition.Index, member);
             Share();
         }
@@ -82,7 +82,9 @@ internal sealed class GroupAssignment
         }
     }
 
-    /// <summary>Takes from who has more than its share, as long as somebody else can have it.</summary>
+    /// <summary>
+    /// Takes partitions from a consumer with more than its share, as long as another one can have them.
+    /// </summary>
     private void Release(int least, int withOneMore)
     {
         foreach (Consumer consumer in _consumers.OrderByDescending(c => c.Owned).ToArray())

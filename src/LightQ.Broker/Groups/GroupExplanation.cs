@@ -35,7 +35,7 @@ internal static class GroupExplanation
         GroupReason Because(GroupHold hold, string text) => new(hold, partition.Index, null, null, text);
     }
 
-    /// <summary>Why nothing comes from a partition whose groups are not even loaded.</summary>
+    /// <summary>Why a partition delivers nothing whose groups are not even loaded.</summary>
     public static IEnumerable<GroupReason> Refusals(Partition partition)
     {
         if (partition.Refusal is { } refusal)
@@ -61,8 +61,8 @@ internal static class GroupExplanation
                     member,
                     GroupHold.NotAssigned,
                     member.InFlight > 0
-                        ? $"the partition is another member's now; it still holds {member.InFlight} messages"
-                        : "the partition is another member's"
+                        ? $"another member owns the partition now; this one still holds {member.InFlight} messages"
+                        : "another member owns the partition"
                 );
             }
             else if (isHandingOver)
@@ -113,7 +113,7 @@ internal static class GroupExplanation
         {
             yield return Because(
                 GroupHold.TooManyPieces,
-                "what is not settled lies in too many pieces; the earlier messages must be settled first"
+                "the unsettled messages lie in too many pieces; the earlier messages must be settled first"
             );
         }
 
@@ -132,7 +132,7 @@ internal static class GroupExplanation
         {
             yield return Because(
                 GroupHold.Delayed,
-                $"{figures.RedeliveriesDelayed} ranges of messages come again later{Until(figures.NextRedelivery)}",
+                $"{figures.RedeliveriesDelayed} ranges of messages wait for redelivery{Until(figures.NextRedelivery)}",
                 figures.NextRedelivery
             );
         }

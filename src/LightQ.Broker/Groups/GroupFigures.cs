@@ -18,10 +18,10 @@ public sealed record GroupFigures
     /// <summary>Messages that members hold.</summary>
     public long InFlight { get; init; }
 
-    /// <summary>Ranges of messages that come again at once.</summary>
+    /// <summary>Ranges of messages that are redelivered at once.</summary>
     public int RedeliveriesReady { get; init; }
 
-    /// <summary>Ranges of messages that come again later.</summary>
+    /// <summary>Ranges of messages that are redelivered later.</summary>
     public int RedeliveriesDelayed { get; init; }
 
     /// <summary>When the first of those comes; null when there is none.</summary>

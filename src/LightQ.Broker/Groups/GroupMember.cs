@@ -26,7 +26,7 @@ public abstract class GroupMember : Subscription
     /// <inheritdoc/>
     public override long NextOffset => Group.NextOffset;
 
-    /// <summary>Who shares the topic's partitions out; null where there is one.</summary>
+    /// <summary>Assigns the topic's partitions to members; null where there is one partition.</summary>
     internal GroupAssignment? Assignment { get; set; }
 
     /// <summary>This member's own reader; moved under the group's gate.</summary>

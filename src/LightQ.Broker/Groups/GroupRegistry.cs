@@ -186,7 +186,7 @@ public sealed class GroupRegistry
         }
         foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
         {
-            // It holds there, too, once the partition is mended.
+            // Once the partition is repaired, the position holds there, too.
             if (Read(refused, name) is { Committed: >= 0 } state)
                 _positions.Set(KeyOf(refused, name), state.Committed, (state with { IsPaused = paused }).Encode());
         }
@@ -217,7 +217,7 @@ public sealed class GroupRegistry
         NoteSettled(topic);
     }
 
-    /// <summary>Makes what a group gave up available to it again.</summary>
+    /// <summary>Makes a group's dead-lettered messages available to it again.</summary>
     /// <returns>Messages that it gets again, and messages that are gone from the topic or not settled.</returns>
     public Task<(long Redriven, long Skipped)> RedriveAsync(
         Topic topic,
@@ -237,8 +237,8 @@ public sealed class GroupRegistry
     }
 
     /// <summary>
-    /// What keeps most of a topic whose messages go when all groups have settled them, and how many messages that is;
-    /// null where nothing is kept.
+    /// What keeps most of a topic that removes messages when all groups have settled them, and how many messages that
+    /// is; null where nothing is kept.
     /// </summary>
     public (RetentionHold Hold, long Messages)? FindRetentionHold(Topic topic) => SettledRetention.FindWorst(topic);
 
@@ -258,7 +258,7 @@ public sealed class GroupRegistry
     }
 
     /// <summary>
-    /// Letters were driven back up to one: that is on the disk not before their originals are unsettled there.
+    /// Letters up to one were redriven: the disk gets that only after their originals are unsettled there.
     /// </summary>
     internal void KeepRedriven(Topic topic, string name, IReadOnlyList<Group> driven, long nextLetter)
     {
@@ -324,7 +324,7 @@ public sealed class GroupRegistry
         {
             Topic topic = partition.Topic;
             int most = _broker.Options.MaxGroupsPerTopic;
-            // All that there are may be as many; only then it is worth while to look which.
+            // Count the topic's own groups only if all positions together reach the limit.
             if (
                 _positions.Count + topic.Partitions.Sum(p => p.GroupCount) >= most
                 && NamesOf(topic) is { } names
@@ -399,7 +399,7 @@ public sealed class GroupRegistry
         if (_positions.TryGetKept(KeyOf(group.Partition, group.Name), out _))
             return;
         Keep(group);
-        // The store says why, and tries again; nothing is removed until it has succeeded.
+        // The store reports why, and tries again; retention removes nothing until it has succeeded.
         _ = UnstoredException.Of(Flush);
     }
 
@@ -438,7 +438,7 @@ public sealed class GroupRegistry
     private string ListOf(Topic topic) =>
         NamesOf(topic) switch
         {
-            [] => "; nobody has subscribed with a group yet",
+            [] => "; no client has subscribed with a group yet",
             { } names => $"; it has {string.Join(", ", names.Take(10))}{(names.Count > 10 ? ", …" : "")}",
         };
 
@@ -446,7 +446,7 @@ public sealed class GroupRegistry
         [.. topic.Partitions.Where(p => p.Refusal is null).Select(p => Load(p, name)).OfType<Group>()];
 
     /// <summary>
-    /// The group on a partition, made of what was kept if nobody uses it; null when there never was one.
+    /// The group on a partition, made of its stored state if no client uses it; null when there never was one.
     /// </summary>
     private Group? Load(Partition partition, string name)
     {
@@ -484,7 +484,7 @@ public sealed class GroupRegistry
         if (known is not null)
         {
             group.GoOnCounting(known);
-            // That its members settle otherwise now is to be kept, and what was not yet of the one before.
+            // Store the new settle mode, and what the group before had not stored yet.
             group.MarkDirty();
         }
         group.Expect(1);

@@ -87,7 +87,7 @@ public sealed record GroupSummary
         }
         catch (Exception e) when (e is IOException or OperationCanceledException)
         {
-            oldest = null; // A monitor asks again, and what the disk refuses has metrics of its own.
+            oldest = null; // A monitor asks again, and disk errors have metrics of their own.
         }
         return Of(topic, name, groups) with { OldestUnsettled = oldest };
     }

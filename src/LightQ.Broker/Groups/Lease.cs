@@ -14,7 +14,7 @@ internal sealed class Lease
     /// <summary>Its number within the subscription.</summary>
     public uint Id { get; private set; }
 
-    /// <summary>Whose it is.</summary>
+    /// <summary>The member that holds it.</summary>
     public ExplicitMember Member { get; private set; } = null!;
 
     /// <summary>The first offset.</summary>

@@ -9,7 +9,7 @@ internal sealed class LeasePool
     /// <summary>A lease to begin with.</summary>
     public Lease Rent() => _spare.TryPop(out Lease? lease) ? lease : new Lease();
 
-    /// <summary>Takes one back that nobody holds.</summary>
+    /// <summary>Takes back a lease that no member holds.</summary>
     public void Return(Lease lease)
     {
         if (_spare.Count < MostSpare)

@@ -10,7 +10,9 @@ namespace LightQ.Broker.Groups;
 /// </remarks>
 internal sealed class OldestUnsettled
 {
-    /// <summary>Batches that nobody is to get, passed over in one go; the next asking goes on behind them.</summary>
+    /// <summary>
+    /// How many batches without messages are skipped in one go; the next request goes on behind them.
+    /// </summary>
     private const int MostBatches = 64;
 
     private Known? _known;
@@ -56,7 +58,7 @@ internal sealed class OldestUnsettled
                 .ReadTimesAsync(log, at, cancellationToken)
                 .ConfigureAwait(false);
             if (next == long.MaxValue)
-                return now; // It ends before that: nothing to remember.
+                return now; // The log ends before that: nothing to remember.
             at = Math.Min(next, end);
             bool isForSomebody = times is { Due: 0 } && times.Expires > now;
             if (Remember(asked, isForSomebody ? times : null, at) is { } appended)
@@ -73,7 +75,7 @@ internal sealed class OldestUnsettled
 
     /// <param name="From">The first offset that this is known of.</param>
     /// <param name="End">One behind the last.</param>
-    /// <param name="Appended">When the first message there was appended that somebody is to get; null for none.</param>
-    /// <param name="Expires">From when on nobody gets it.</param>
+    /// <param name="Appended">When the first message there was appended that a consumer may get; null for none.</param>
+    /// <param name="Expires">From when on no consumer gets it.</param>
     private sealed record Known(long From, long End, long? Appended, long Expires);
 }

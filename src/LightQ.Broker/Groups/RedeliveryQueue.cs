@@ -1,6 +1,6 @@
 namespace LightQ.Broker.Groups;
 
-/// <summary>What comes again: at once in the order of offsets, or once its time has come. Not thread-safe.</summary>
+/// <summary>Messages to redeliver: at once in the order of offsets, or at their time. Not thread-safe.</summary>
 internal sealed class RedeliveryQueue
 {
     private readonly PriorityQueue<RedeliveryRange, long> _ready = new();

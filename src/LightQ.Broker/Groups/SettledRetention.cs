@@ -9,12 +9,12 @@ using LightQ.Storage.State;
 namespace LightQ.Broker.Groups;
 
 /// <summary>
-/// Retention of topics whose messages go when all groups have settled them. Runs in housekeeping only. Thread-safe.
+/// Retention of topics that remove messages when all groups have settled them. Runs in housekeeping only. Thread-safe.
 /// </summary>
 /// <remarks>
 /// What counts of a group is the lower of its position and of what a start would find of it on the disk, whatever ends
 /// the broker: so no group ever stands behind the log's start. A group counts on every partition of its topic, also
-/// where it has not been yet. A dead letter holds its original until it is driven back, which needs the original:
+/// where it has not been yet. A dead letter holds its original until it is redriven, which needs the original:
 /// published from the letter it would come to all groups again, and be another message.
 /// </remarks>
 internal sealed class SettledRetention(
@@ -25,7 +25,7 @@ internal sealed class SettledRetention(
     Func<BrokerOptions> options
 ) : IHousekept
 {
-    /// <summary>When to look again at what nothing tells of: letters that were deleted.</summary>
+    /// <summary>When to look again for what nothing reports: letters that were deleted.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1),
         RetryAfter = TimeSpan.FromMilliseconds(500);
 
@@ -37,7 +37,7 @@ internal sealed class SettledRetention(
         bool isSettled = partition.Topic.Settings.Retention == Retention.Settled,
             isServed = groups.IsServed(partition.Topic);
         if (!isServed && isSettled)
-            Note(partition, RetryAfter); // The broker starts.
+            Note(partition, RetryAfter); // The broker is starting.
         if (!isServed)
             return 0;
         if (!isSettled)
@@ -65,8 +65,8 @@ internal sealed class SettledRetention(
         var unknown = new RetentionHold(0, "", IsPassing: true);
         if (topic.IsIncomplete || positions.IsForgetting(topic.Id))
             return unknown;
-        // In this order: what a redrive brings back is in its group before its letter counts as done, and a letter is
-        // there before its original counts as settled.
+        // In this order: a redriven message is in its group before its letter counts as done, and a letter is stored
+        // before its original counts as settled.
         Dictionary<string, long> redriven = names.ToDictionary(
             name => name,
             name => positions.TryGetKept(Redrive.KeyOf(topic, name), out long letter) ? letter : 0
@@ -125,7 +125,7 @@ internal sealed class SettledRetention(
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            return RetryAfter; // The store says why.
+            return RetryAfter; // The store reports why.
         }
         catch (ObjectDisposedException)
         {
@@ -136,7 +136,7 @@ internal sealed class SettledRetention(
         {
             if (partition.Log is not { } log)
             {
-                isLeft = true; // It is just being opened.
+                isLeft = true; // The partition is just being opened.
                 continue;
             }
             _noted.TryRemove(partition, out _);

@@ -2,7 +2,7 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;
 
-/// <summary>What somebody who returns has seen, compared with the log as it is now.</summary>
+/// <summary>What a returning reader has seen, compared with the log as it is now.</summary>
 /// <remarks>
 /// A log parts from what was seen of it where the next epoch began, because an unclean stop may cut what was not
 /// durable and its offsets are given out again; a log that was made anew parts at 0. What was seen from there on is a

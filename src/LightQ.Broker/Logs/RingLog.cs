@@ -141,7 +141,7 @@ internal sealed class RingLog : ITopicLog
 
     public long Truncate(long beforeOffset)
     {
-        // Memory is reused by the ring itself: nothing is gained by cutting it, and readers find their own place.
+        // The ring reuses its memory by itself: a truncation would free nothing.
         throw new BrokerException(
             ErrorCode.NotSupported,
             "A transient topic cannot be truncated: its ring overwrites the oldest messages by itself."
@@ -165,7 +165,7 @@ internal sealed class RingLog : ITopicLog
         {
             end = _endOffset;
             if (_isClosed)
-                return null; // The topic is deleted, and its memory given back.
+                return null; // The topic is deleted, and its memory freed.
             long position =
                 at.Position >= 0 && Ring.IsIntact(at.Position)
                     ? at.Position

@@ -29,7 +29,8 @@ internal sealed class SpillingReader : YieldingReader
     protected override ReadResult TryReadKept(out LogRun run, out LogGap gap)
     {
         ReadResult result = _queue.TryTake(out run, out gap);
-        return result == ReadResult.Failed ? ReadResult.Pending : result; // The end is on its way, with the reason.
+        // The subscription is about to end, with the reason.
+        return result == ReadResult.Failed ? ReadResult.Pending : result;
     }
 
     protected override void ReleaseKept() => _queue.Release();

@@ -198,7 +198,7 @@ internal abstract class YieldingReader : LogReader
         _end(reason);
     }
 
-    /// <summary>As <see cref="End"/>, for who does not hold the lock.</summary>
+    /// <summary>As <see cref="End"/>, for callers that do not hold the lock.</summary>
     protected void EndFromOutside(StreamClose reason)
     {
         lock (_lock)
@@ -227,7 +227,7 @@ internal abstract class YieldingReader : LogReader
 
     private ReadResult Lend(in LogRun kept, out LentRun run)
     {
-        // Positions belong to the ring, which this has left; nobody goes back to them.
+        // Positions belong to the ring. This reader has left it and never goes back.
         run = new LentRun(kept.Memory, new LogCursor(kept.FirstOffset, -1), new LogCursor(kept.NextOffset, -1));
         _next = run.End;
         return ReadResult.Run;

@@ -9,7 +9,7 @@ namespace LightQ.Broker.Producers;
 /// </summary>
 internal sealed class ProducerState
 {
-    // 24 KiB once there is one: a name may open many partitions that it hardly uses.
+    // Empty before the first batch: it takes 24 KiB, and a name may open many partitions that it hardly uses.
     private Remembered[] _batches = [];
     private long _count;
 

@@ -16,8 +16,8 @@ namespace LightQ.Broker.Producers;
 /// </summary>
 /// <remarks>
 /// <see cref="Publish"/> and <see cref="Flush"/> are called by the connection's reading thread,
-/// <see cref="TakeOutput"/> by its output turn, the rest by whoever makes room or moves the durable end. All meet under
-/// this object's lock, which nothing holds for longer than one run's copy.
+/// <see cref="TakeOutput"/> by its output turn, the rest by any thread that makes room or moves the durable end. All
+/// meet under this object's lock, which nothing holds for longer than one run's copy.
 /// </remarks>
 public sealed class ProducerStream : OutputStream
 {
@@ -85,7 +85,7 @@ public sealed class ProducerStream : OutputStream
     /// <returns>False when the client sent more than its window allows: the connection must close.</returns>
     public bool Publish(ReadOnlySpan<byte> run)
     {
-        // Before the lock: whoever takes the acks of what came earlier does not wait for checksums.
+        // Before the lock: a thread that takes acks of earlier batches does not wait for checksums.
         CheckAll(run, out int valid, out int batches, out ErrorCode error, out string reason);
         lock (_acks)
         {
@@ -265,11 +265,12 @@ public sealed class ProducerStream : OutputStream
 
     private void ScheduleOutput()
     {
-        // Pairs with the fence in Partition.OnProgress: either this sees the moved end, or that sees the waiting ack.
+        // Pairs with the fence in Partition.OnProgress: either this thread sees the moved end, or that one the waiting
+        // ack.
         Interlocked.MemoryBarrier();
         bool waiting = _acks.TryPeek(out PendingAck ack);
-        // Credit rides along with acks; only when much of the window is owed, or no ack is on its way, it is worth a
-        // send of its own.
+        // Credit travels with acks. It is worth a send of its own only when much of the window is owed, or no ack is on
+        // its way.
         bool owes = waiting ? _creditOwed >= _window / CreditShare : _creditOwed != 0;
         if (owes || (waiting && ack.Position <= _partition.Log.PositionOf(AckLevel)))
             Schedule();
@@ -298,7 +299,7 @@ public sealed class ProducerStream : OutputStream
                 RangeOf(_pending.IsEmpty ? run[appended..] : _pending.First, ErrorCode.ResourceExhausted),
                 ErrorCode.ResourceExhausted,
                 reason
-            ); // What waits gives its memory back.
+            ); // Frees the memory of the waiting batches.
         }
     }
 
@@ -439,7 +440,7 @@ public sealed class ProducerStream : OutputStream
     private void Refuse(ReadOnlySpan<byte> refused, ErrorCode error, string reason)
     {
         if (_broken)
-            return; // At a batch in front of it.
+            return; // An earlier batch broke it.
         if (_pending.IsEmpty)
             Break(RangeOf(refused, error), error, reason);
         else

@@ -97,7 +97,7 @@ internal sealed class BroadcastSubscription : Subscription
         };
         if (reader is not null)
         {
-            HoldTurns(); // It can be ended from now on, and the client must learn first that it was opened.
+            HoldTurns(); // The subscription can end from now on, and the client must learn first that it was opened.
             ring.Open(reader, start, value);
         }
         return reader;
@@ -125,7 +125,7 @@ internal sealed class BroadcastSubscription : Subscription
             lock (_settling)
             {
                 _unsettled.Add(Math.Max(run.Start.Offset, FirstOffset), run.End.Offset);
-                EndWhenOverfull(_unsettled); // Every gap makes a piece, too.
+                EndWhenOverfull(_unsettled); // Each gap adds a range, too.
             }
         }
         return result;
@@ -138,7 +138,7 @@ internal sealed class BroadcastSubscription : Subscription
             RequestClose(
                 new StreamClose(
                     ErrorCode.ResourceExhausted,
-                    $"what is not settled lies in more than {UnsettledMessages.MostRanges} pieces"
+                    $"the unsettled messages lie in more than {UnsettledMessages.MostRanges} pieces"
                 )
             );
         }

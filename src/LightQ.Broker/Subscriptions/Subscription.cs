@@ -106,7 +106,7 @@ public abstract class Subscription : OutputStream
         delivery = default;
         if (Credit <= 0)
             return DeliveryResult.Nothing;
-        string? failure = _partition.Failure; // Before the read, which then finds all that there will ever be.
+        string? failure = _partition.Failure; // Before the read: after a failure it finds all that there will ever be.
         switch (Read(out LentRun run, out LogGap gap))
         {
             case ReadResult.Run:
@@ -152,11 +152,12 @@ public abstract class Subscription : OutputStream
 
     /// <summary>Takes what the client says of messages it was sent.</summary>
     /// <param name="range">The messages, and what became of them.</param>
-    /// <param name="reasonUtf8">Why, when they are given up.</param>
+    /// <param name="reasonUtf8">Why, when they are dead-lettered.</param>
     public virtual SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => SettleOutcome.Unknown;
 
     /// <summary>
-    /// Hands messages back that were taken and shown to nobody: a group delivers them again at once, as if it had not.
+    /// Returns messages that were taken and not shown to the application: a group delivers them again at once, as if it
+    /// had not.
     /// </summary>
     /// <param name="range">The messages; its kind does not matter. Those that are not held any more stay as they
     /// are.</param>
@@ -186,8 +187,8 @@ public abstract class Subscription : OutputStream
                     ErrorCode.SlowConsumer,
                     string.Create(
                         CultureInfo.InvariantCulture,
-                        $"nothing was taken for {timeout.TotalSeconds} s while producers waited; messages {next} to "
-                            + $"{_partition.Log.EndOffset - 1} were not sent"
+                        $"the subscriber took nothing for {timeout.TotalSeconds} s while producers waited; messages "
+                            + $"{next} to {_partition.Log.EndOffset - 1} were not sent"
                     )
                 )
             );

@@ -7,7 +7,7 @@ public sealed record DeliverySettings
     public TimeSpan LockDuration { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// How often a message is delivered before it is given up. Default 10; 0: without end; at most 65,535.
+    /// How often a message is delivered before it is dead-lettered. Default 10; 0: without end; at most 65,535.
     /// </summary>
     public int MaxDeliveries { get; init; } = 10;
 
@@ -18,19 +18,19 @@ public sealed record DeliverySettings
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// The longest it stays away. Default 1 min; at most 24 h, and not below <see cref="RetryDelay"/>.
+    /// The longest wait for redelivery. Default 1 min; at most 24 h, and not below <see cref="RetryDelay"/>.
     /// </summary>
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// The topic where messages go that are given up; made when it is needed. Empty, the default: the topic's name and
+    /// The topic that gets dead-lettered messages; made when it is needed. Empty, the default: the topic's name and
     /// <c>.dead</c>.
     /// </summary>
     public string DeadLetterTopic { get; init; } = "";
 
     internal long LockMicroseconds => LockDuration.Ticks / TimeSpan.TicksPerMicrosecond;
 
-    /// <summary>How long a message stays away that was delivered so often.</summary>
+    /// <summary>How long a message waits for redelivery that was delivered so often.</summary>
     internal long RetryMicroseconds(int deliveries)
     {
         long first = RetryDelay.Ticks / TimeSpan.TicksPerMicrosecond,

@@ -189,7 +189,7 @@ public sealed class Partition : IHousekept
         _failure = reason;
         foreach (ProducerStream producer in _producers)
             producer.OnFailed(ErrorCode.TopicFailed, reason);
-        Wake(); // Those that have got everything there is are told that no more comes.
+        Wake(); // Subscriptions that have read everything report that no more will come.
     }
 
     /// <summary>
@@ -346,7 +346,7 @@ public sealed class Partition : IHousekept
 
     /// <summary>
     /// Ends subscriptions that stand still while producers wait; forgets named producers; gives back the memory of a
-    /// ring that nobody uses.
+    /// ring that no client uses.
     /// </summary>
     /// <returns>Within which time there is more of it to do; null when that depends on what happens.</returns>
     internal TimeSpan? Look(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
@@ -386,7 +386,7 @@ public sealed class Partition : IHousekept
             return;
         window.Add(offset, time);
         if (window.Count == 1)
-            RequestLook(window.Window); // It is forgotten in time, whether or not another one comes.
+            RequestLook(window.Window); // An id is forgotten in time, whether or not another one arrives.
     }
 
     /// <summary>Ids were remembered: some are to be forgotten.</summary>
@@ -430,14 +430,15 @@ public sealed class Partition : IHousekept
     private bool CheckProgress(long now, TimeSpan slowTimeout)
     {
         bool wait = !_waiting.IsEmpty;
-        // The first look since they wait only notes where everybody stands: how long nobody looked says nothing.
+        // The first look after producers begin to wait only notes each position: the time since the look before says
+        // nothing.
         foreach (Subscription subscription in _subscriptions)
             subscription.CheckProgress(_time, now, producersWait: wait && _waited, slowTimeout);
         _waited = wait;
         if (wait)
             return true;
         Interlocked.Exchange(ref _watched, 0);
-        return !_waiting.IsEmpty; // One that came meanwhile took it for watched.
+        return !_waiting.IsEmpty; // A producer that came meanwhile took the partition for watched.
     }
 
     private void RestWhenUnused()

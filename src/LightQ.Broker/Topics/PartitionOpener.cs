@@ -164,7 +164,7 @@ internal sealed class PartitionOpener(
             ),
             MustExist = !isNew,
             TopicId = topic.Id,
-            // The id is made anew with every topic, so it tells the lives of a name apart.
+            // Every topic gets a new id, so the id tells apart topics that had the same name.
             Incarnation = BitConverter.ToUInt64(topic.Id.ToByteArray()),
             RingBytes = (int)settings.RingBytes,
             SegmentBytes = (int)settings.SegmentBytes,

@@ -4,7 +4,7 @@ namespace LightQ.Broker.Topics;
 
 /// <summary>Why a partition could not be opened at the start, and is not served until the next one.</summary>
 /// <param name="Code">How requests to it are answered.</param>
-/// <param name="Reason">What clients are told; names no paths of the server.</param>
+/// <param name="Reason">What clients get to read; names no paths of the server.</param>
 /// <param name="Detail">What the broker's log says.</param>
 public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Detail)
 {
@@ -24,7 +24,7 @@ public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Deta
             JournalMissingException e => new(
                 ErrorCode.CorruptData,
                 "its journal is gone: there is neither a checkpoint nor a segment. Stop the broker and put it back "
-                    + "from a copy, or delete the topic, which gives its messages up.",
+                    + "from a copy, or delete the topic and lose its messages.",
                 e.Message
             ),
             JournalFormatException e => new(

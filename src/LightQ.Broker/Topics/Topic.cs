@@ -78,7 +78,7 @@ public sealed class Topic
     /// <summary>Whether these are all groups that the topic has; from then on they are.</summary>
     internal bool HasAllGroups { get; set; }
 
-    /// <summary>Made when somebody asks: few watch a topic.</summary>
+    /// <summary>Made when a caller first asks: few watch a topic.</summary>
     private TaskCompletionSource Deletion =>
         LazyInitializer.EnsureInitialized(
             ref _deletion,
@@ -146,13 +146,13 @@ public sealed class Topic
             ? GetPartition(0)
             : throw new BrokerException(
                 ErrorCode.UnknownPartition,
-                $"The topic '{Name}' has {Partitions.Length} partitions and a subscription is of one: open one stream "
+                $"The topic '{Name}' has {Partitions.Length} partitions, and a subscription reads one: open one stream "
                     + $"per partition."
             );
     }
 
     /// <summary>A failure, with the partition where there are several.</summary>
-    /// <param name="partition">Whose.</param>
+    /// <param name="partition">The partition that is meant.</param>
     /// <param name="failure">What it is.</param>
     public string Describe(uint partition, string failure) =>
         Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";

@@ -3,7 +3,7 @@ using LightQ.Broker.Users;
 namespace LightQ.Broker.Topics;
 
 /// <summary>
-/// A topic's own user, and what proves that somebody knows its password. The password itself is not kept.
+/// A topic's own user, and the hash that proves that a client knows its password. The password itself is not kept.
 /// </summary>
 /// <param name="User">The user's id.</param>
 /// <param name="Password">The password's hash, see <see cref="PasswordHash"/>.</param>

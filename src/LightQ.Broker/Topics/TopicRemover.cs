@@ -47,7 +47,7 @@ internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener,
     public Task RemoveAsync(Topic topic)
     {
         _waiting.Enqueue(topic);
-        return RemoveWaitingAsync(); // The catalog may have been made good just now.
+        return RemoveWaitingAsync(); // The catalog may just have been stored again.
     }
 
     /// <summary>Removes what waits, if the catalog on the disk is what counts.</summary>

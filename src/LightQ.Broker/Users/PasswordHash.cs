@@ -84,7 +84,7 @@ public static class PasswordHash
             throw new FormatException("A stored password is not hashed in a way that this version knows.");
         }
         byte[] expected = Bytes(hash);
-        // An empty hash would be every password's.
+        // An empty hash would match every password.
         if (expected.Length is < LeastHashBytes or > MostHashBytes)
         {
             throw new FormatException(

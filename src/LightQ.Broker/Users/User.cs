@@ -9,7 +9,7 @@ namespace LightQ.Broker.Users;
 /// a certificate.
 /// </param>
 /// <param name="PasswordGeneration">
-/// Counts the passwords: what logged in with an earlier one is logged in no more.
+/// Counts the passwords: a login with an earlier one is no longer valid.
 /// </param>
 /// <param name="Grants">Its rights.</param>
 public sealed record User(

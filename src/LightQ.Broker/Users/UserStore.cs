@@ -14,7 +14,7 @@ public sealed class UserStore
     /// <summary>The user whose password is in a file, and which is none of these.</summary>
     public const string Admin = "admin";
 
-    /// <summary>Who has not logged in.</summary>
+    /// <summary>A client that has not logged in.</summary>
     public const string Anonymous = "anonymous";
 
     /// <summary>The characters of a password, least and most.</summary>
@@ -40,7 +40,7 @@ public sealed class UserStore
     /// <summary>The users and tokens now.</summary>
     public UserTable Table => _catalog.Users;
 
-    /// <summary>Called after every change of who may do what, on the thread that made it; it holds no lock.</summary>
+    /// <summary>Called after every change of rights, on the thread that made it; it holds no lock.</summary>
     public event Action? Changed;
 
     /// <summary>Finds a user.</summary>
@@ -65,7 +65,7 @@ public sealed class UserStore
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"'{name}' is the broker's own name for somebody; allowed: any other."
+                $"'{name}' is a name that the broker uses itself; allowed: any other."
             );
         }
     }
@@ -111,7 +111,7 @@ public sealed class UserStore
         return user;
     }
 
-    /// <summary>Changes a password: who logged in with the one before is logged in no more.</summary>
+    /// <summary>Changes a password: logins with the one before are no longer valid.</summary>
     public void SetPassword(string name, string passwordHash)
     {
         TakeAway(() =>
@@ -149,7 +149,7 @@ public sealed class UserStore
             }
             catch (UnstoredException)
             {
-                // The old hash serves as well; the catalog tells of the disk.
+                // The old hash serves as well; the catalog reports the disk's error.
             }
         }
     }
@@ -210,7 +210,7 @@ public sealed class UserStore
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"The token would end at {expires:u}, which has passed; allowed: a time to come, or none."
+                $"The token would end at {expires:u}, which has passed; allowed: a future time, or none."
             );
         }
 
@@ -259,7 +259,7 @@ public sealed class UserStore
         });
     }
 
-    /// <summary>Something else has changed who may do what: a topic's own user.</summary>
+    /// <summary>Another change has changed rights: a topic's own user.</summary>
     internal void RaiseChanged() => Changed?.Invoke();
 
     private void Demand(int count, int limit, string setting, string found)
@@ -277,7 +277,7 @@ public sealed class UserStore
         }
         catch (UnstoredException)
         {
-            // They count no more wherever they are; the catalog tells of the disk.
+            // Expired tokens do not count wherever they are; the catalog reports the disk's error.
         }
     }
 

@@ -7,7 +7,7 @@ namespace LightQ.Broker.Users;
 /// <param name="Tokens">The tokens, by <see cref="AccessToken.Hash"/>.</param>
 public sealed record UserTable(ImmutableDictionary<string, User> Users, ImmutableDictionary<string, AccessToken> Tokens)
 {
-    /// <summary>Nobody.</summary>
+    /// <summary>No users.</summary>
     public static UserTable Empty { get; } =
         new(
             ImmutableDictionary.Create<string, User>(StringComparer.Ordinal),

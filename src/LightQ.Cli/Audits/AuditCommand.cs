@@ -32,21 +32,21 @@ internal static class AuditCommand
         Option<AuditHead?> expect = new("--expect")
         {
             Description =
-                "A head that an earlier verify has told and that was kept elsewhere: that line must still be there.",
+                "A head that an earlier verify printed and that you kept elsewhere: the log must still have that line.",
             HelpName = "NUMBER:HASH",
             CustomParser = result =>
                 ValueOptions.Parsed<AuditHead?>(
                     result,
                     AuditHead.TryParse(result.Tokens[0].Value, out AuditHead head),
                     head,
-                    $"'{result.Tokens[0].Value}' is not a head as verify tells it, NUMBER:HASH."
+                    $"'{result.Tokens[0].Value}' is not a head as verify prints it, NUMBER:HASH."
                 ),
         };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "verify",
-            "Check the chain over all files and say the first line that is altered, missing or not in its place; ends "
-                + "with 1 if there is one. A line that a crash has torn is none.",
+            "Check the chain over all files and report the first line that is altered, missing or not in its place; "
+                + "ends with 1 if there is one. A line that a crash has torn does not count.",
             "lightq audit verify ./data",
             "lightq audit verify ./data/audit --output json"
         )
@@ -87,7 +87,7 @@ internal static class AuditCommand
         if (report.TornBytes != 0)
         {
             Console.Out.WriteLine(
-                $"torn: {report.TornBytes} bytes behind the last line are a part of one, which a crash has left or a "
+                $"torn: {report.TornBytes} bytes behind the last line are a part of a line that a crash has left or a "
                     + $"running broker is writing"
             );
         }
@@ -185,8 +185,8 @@ internal static class AuditCommand
             return report.Finding is { } finding
                 ? throw new CommandException(
                     ExitCode.Failed,
-                    $"{finding.Fault.ToString().ToLowerInvariant()}: {Place(finding)}{finding.Detail}. What is behind "
-                        + $"it is not shown."
+                    $"{finding.Fault.ToString().ToLowerInvariant()}: {Place(finding)}{finding.Detail}. The lines "
+                        + $"behind it are not shown."
                 )
                 : ExitCode.Ok;
         });

@@ -39,7 +39,7 @@ internal static class BenchFanoutCommand
         size.Description = $"Bytes of a message. Default {FanoutSettings.UsualSize}.";
         Option<TimeSpan?> duration = ValueOptions.Duration("--duration");
         duration.Description =
-            "How long is measured, behind a warm-up of 3s at most; a step of a sweep 10s at most. Default 30s.";
+            "How long is measured, after a warm-up of 3s at most; a step of a sweep 10s at most. Default 30s.";
         Option<int?> idle = ValueOptions.Number("--idle", 0);
         idle.Description =
             "Idle connections beside them. Default: as many as the descriptor limit allows a broker, 20,000 at most; "

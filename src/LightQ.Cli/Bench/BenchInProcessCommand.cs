@@ -48,7 +48,7 @@ internal static class BenchInProcessCommand
                 + "Chronicle's JLBH: open loop, times count from when a message "
                 + "was due, both threads are pinned and spin. Every message is checked. Beside it the yardstick line: "
                 + "half a round trip of one cache line between the same "
-                + "two threads, measured before and behind each run. The targets: ring and ring-multi, native memory, "
+                + "two threads, measured before and after each run. The targets: ring and ring-multi, native memory, "
                 + "with one producer's claim or the one for many; file-ring, a mapped file; "
                 + "journal, each message a batch with its checksums, stored into and read from mapped segments and "
                 + "never synced. Prints JLBH's table for each target, with its % variation, which leaves the first "

@@ -13,8 +13,8 @@ internal static class BenchLatencyCommand
     private const int UsualSize = 512,
         UsualRate = 1000;
     private const string WarmUpRemark =
-        "Each run sends messages for half a second before it measures; they are in no figure, and wall times count "
-        + "from behind them.";
+        "Each run sends messages for half a second before it measures; they count in no figure, and wall times begin "
+        + "after them.";
     private static readonly TimeSpan UsualDuration = TimeSpan.FromSeconds(5);
 
     public static Command Create()

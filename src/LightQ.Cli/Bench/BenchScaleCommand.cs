@@ -46,7 +46,7 @@ internal static class BenchScaleCommand
         rest.Description = "How long the brokers are watched at rest, before the first message. Default 10s.";
         Option<int?> pairs = Number(
             "--pairs",
-            $"Runs of each broker, behind a warm-up. Default {BenchSettings.UsualPairs}."
+            $"Runs of each broker, after a warm-up. Default {BenchSettings.UsualPairs}."
         );
         Option<string?> data = new("--data")
         {

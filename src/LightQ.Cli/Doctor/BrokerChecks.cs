@@ -149,7 +149,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
                 (await client.Stats.GetBrokerAsync(token)).IsCatalogUnconfirmed
                     ? Finding.Warning(
                         "broker's catalog",
-                        "it was repaired and has lost changes: nobody but admin may log in",
+                        "it was repaired and has lost changes: only admin may log in",
                         "Put users, rights, tokens and topics right, then lightq server confirm-catalog."
                     )
                     : Finding.Ok("broker's catalog", "nothing to confirm")

@@ -42,8 +42,8 @@ internal static class DoctorCommand
                 LightQClientOptions? broker = parsed.GetValue(server) is { } url
                     ? CommonOptions.ClientOptions(url)
                     : null;
-                // A broker's own data directory and ports are not known: those of the defaults would be another's, or
-                // its own ports in use.
+                // The data directory and ports of the broker are not known here. The defaults may be another broker's,
+                // or its own ports in use.
                 bool isBrokerAlone = broker is not null && given.Count == 0 && file is null;
                 return new DoctorJob(
                     isBrokerAlone ? null : ServerConfiguration.Load(given, file).Options,

@@ -8,18 +8,18 @@ namespace LightQ.Cli.Doctor;
 
 /// <summary>
 /// Whether the topics of a broker can fill its disk: those that keep messages for ever, and those that wait for a group
-/// that nobody uses.
+/// that no client uses.
 /// </summary>
 internal static class RetentionChecks
 {
     public const string Check = "broker's retention";
 
-    /// <summary>From so many bytes on, a topic without a limit is told of.</summary>
+    /// <summary>From so many bytes on, a topic without a limit is reported.</summary>
     private const long Much = 1L << 30;
 
     private const int MostLooks = 100;
 
-    /// <summary>When a group counts as one that nobody uses: some consumers run at night, or not at weekends.</summary>
+    /// <summary>When a group counts as unused: some consumers run at night, or not at weekends.</summary>
     private static readonly TimeSpan Abandoned = TimeSpan.FromDays(7);
 
     public static async Task<Finding> RunAsync(LightQClient client, CancellationToken cancellationToken)
@@ -104,7 +104,7 @@ internal static class RetentionChecks
             return null;
         return Finding.Warning(
             Check,
-            $"{kept} for the group {name}, which nobody uses; the oldest has waited for {Number(age.Days)} days",
+            $"{kept} for the group {name}, which no client uses; the oldest has waited for {Number(age.Days)} days",
             $"Start its consumers; if it is no longer needed, lightq group delete {topic.Name} {name}."
         );
     }

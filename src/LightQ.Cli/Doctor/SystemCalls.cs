@@ -9,7 +9,7 @@ internal static unsafe partial class SystemCalls
     private const int ClockError = 5;
     private const int ClockWords = 64; // struct timex has 208 bytes.
 
-    /// <summary>Whether the kernel's clock is kept by somebody, such as NTP; null where it does not say.</summary>
+    /// <summary>Whether a service such as NTP keeps the kernel's clock; null where the kernel does not say.</summary>
     public static bool? IsClockSynchronized()
     {
         if (!OperatingSystem.IsLinux())

@@ -221,7 +221,7 @@ internal sealed class SystemChecks(string root = "/")
         }
 
         return isSynchronized == false
-            ? Finding.Warning(check, $"{time}; nobody keeps it in step", Sync)
+            ? Finding.Warning(check, $"{time}; no service keeps it in step", Sync)
             : Finding.Ok(check, isSynchronized == true ? $"{time}, kept in step" : time);
     }
 

@@ -122,7 +122,7 @@ internal static class GroupCommand
             );
             string text =
                 reasons.Count == 0
-                    ? "Nothing keeps the group from getting what there is."
+                    ? "Nothing keeps the group from getting its messages."
                     : string.Join(Environment.NewLine, reasons.Select(r => $"partition {r.Partition}: {r.Text}"));
             call.Answer([.. reasons.Select(GroupReasonView.From)], GroupsJson.Default.GroupReasonViewArray, text);
         });
@@ -154,8 +154,8 @@ internal static class GroupCommand
         };
         var command = new BrokerCommand(
             "reset",
-            "Start a group again elsewhere, on all partitions or on NAME/3 alone. What its members hold is theirs no "
-                + "more.",
+            "Start a group again elsewhere, on all partitions or on NAME/3 alone. Messages that its members "
+                + "hold are taken from them.",
             "lightq group reset orders billing --to earliest",
             "lightq group reset orders billing --to 15m"
         )
@@ -190,8 +190,7 @@ internal static class GroupCommand
         Argument<string> group = Group();
         var command = new BrokerCommand(
             "redrive",
-            "Make what a group gave up available to it again, each dead letter once, as far as the topic still holds "
-                + "it.",
+            "Redeliver a group's dead letters to it, each once, as far as the topic still holds the messages.",
             "lightq group redrive orders billing"
         )
         {
@@ -208,8 +207,8 @@ internal static class GroupCommand
             call.Answer(
                 result,
                 GroupsJson.Default.RedriveResult,
-                $"{Number(result.Redriven)} messages come again; {Number(result.Skipped)} are gone from the topic, or "
-                    + $"were never given up for good."
+                $"{Number(result.Redriven)} messages are redelivered; {Number(result.Skipped)} are gone from the "
+                    + $"topic, or were never dead-lettered."
             );
         });
         return command;
@@ -273,8 +272,8 @@ internal static class GroupCommand
                 + $"lag {Number(view.Lag)}{age}"
         );
         Console.Out.WriteLine(
-            $"since the broker started: {Number(view.Delivered)} delivered, {Number(view.Redelivered)} of them again, "
-                + $"{Number(view.DeadLettered)} to the dead-letter topic"
+            $"since the broker started: {Number(view.Delivered)} delivered, {Number(view.Redelivered)} of them "
+                + $"redelivered, {Number(view.DeadLettered)} dead-lettered"
         );
         WritePartitions(view);
         if (view.Connections is not { Count: > 0 } clients)

@@ -27,7 +27,7 @@ internal static class JournalCommand
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "verify",
-            "Read everything that is stored and say what is damaged; ends with 1 if something is. Changes nothing.",
+            "Read everything that is stored and report what is damaged; ends with 1 if something is. Changes nothing.",
             "lightq journal verify ./data",
             "lightq journal verify ./data --output json"
         )
@@ -94,15 +94,15 @@ internal static class JournalCommand
         Option<bool> yes = new("--yes")
         {
             Description =
-                "Do it. Without it the command says what it would do, asks on a terminal, and ends with 3 if nobody "
-                + "says yes.",
+                "Do it. Without it the command says what it would do, asks on a terminal, and ends with 3 without "
+                + "a yes.",
         };
         Option<bool> acceptLoss = new("--accept-lost-catalog-changes")
         {
             Description =
                 "With --yes, and only if the catalog has lost changes: users, rights, tokens and topics that were "
                 + "removed or changed may be as they were before, a deleted user's token among them. The broker "
-                + "then lets nobody but admin log in until 'lightq server confirm-catalog'.",
+                + "then lets only admin log in until 'lightq server confirm-catalog'.",
         };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(

@@ -2,7 +2,7 @@ using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;
 
-/// <summary>A range of offsets that is given up.</summary>
+/// <summary>A range of offsets that a repair loses.</summary>
 internal sealed record LossView(string File, long FirstOffset, long LastOffset, long Messages, long Bytes)
 {
     public static LossView From(RepairLoss loss) =>

@@ -36,7 +36,7 @@ internal sealed class LostCatalogChanges
     /// <summary>Compares. Changes nothing.</summary>
     /// <param name="dataDirectory">The data directory.</param>
     /// <param name="catalog">The catalog in it.</param>
-    /// <param name="losses">What the repair gives up.</param>
+    /// <param name="losses">What the repair loses.</param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
     public static LostCatalogChanges Find(string dataDirectory, string catalog, IReadOnlyList<RepairLoss> losses)
     {
@@ -54,12 +54,11 @@ internal sealed class LostCatalogChanges
         found.Changes = [.. found.Users().Concat(found.Topics()).OrderBy(c => c.Time)];
         found.Source = (found.Changes.Count, report.Finding) switch
         {
-            (0, null) => "the audit log knows of no change that would be undone",
-            (_, null) => "of these changes in the audit log the catalog knows nothing any more",
-            (_, { } broken) =>
-                $"the audit log is not as it was written ({broken.Detail}); in front of that it tells of "
-                    + $"{found.Changes.Count.ToString(CultureInfo.InvariantCulture)} changes that the catalog does "
-                    + $"not know any more",
+            (0, null) => "the audit log lists no change that would be undone",
+            (_, null) => "the catalog no longer knows these changes of the audit log",
+            (_, { } broken) => $"the audit log is not as it was written ({broken.Detail}); in front of that it lists "
+                + $"{found.Changes.Count.ToString(CultureInfo.InvariantCulture)} changes that the catalog does "
+                + $"not know",
         };
         return found;
     }
@@ -125,7 +124,7 @@ internal sealed class LostCatalogChanges
 
     private static string Back => "the catalog has it again";
 
-    private static string Gone => "the catalog has it no more";
+    private static string Gone => "the catalog no longer has it";
 
     /// <summary>Whether the record of a change may be among the lost ones, by its time.</summary>
     private string? Before(AuditLine line) =>

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace LightQ.Cli.Journals;
 
-/// <summary>A change that the audit log tells of, and that a repair of the catalog undoes.</summary>
+/// <summary>A change that the audit log lists, and that a repair of the catalog undoes.</summary>
 /// <param name="Time">When it was made.</param>
 /// <param name="Actor">Who made it.</param>
 /// <param name="Event">What it was, as the audit log names it.</param>

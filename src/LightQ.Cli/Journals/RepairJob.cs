@@ -12,8 +12,8 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
     private readonly CommandConsole _console = new();
 
     /// <returns>
-    /// The exit code: <see cref="ExitCode.Unconfirmed"/> when there is something to do and nobody said yes, 1 when
-    /// something cannot be mended.
+    /// The exit code: <see cref="ExitCode.Unconfirmed"/> when there is something to do and the user did not say yes, 1
+    /// when something cannot be repaired.
     /// </returns>
     public int Run(CancellationToken cancellationToken)
     {
@@ -50,7 +50,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
                 )
             );
         if (goesAhead && lost is not null)
-            // First: a crash behind it leaves a catalog that is looked at once too often.
+            // First: after a crash behind it an administrator only checks the catalog once too often.
             CatalogConfirmation.Demand(target.Root!, TextOf(lost));
         var views = new List<RepairView>();
         foreach ((string? name, JournalRepair repair) in needed)
@@ -77,9 +77,9 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         {
             _console.Note(
                 lost is null
-                    ? "lightq: Nothing was changed. Say --yes to do it."
+                    ? "lightq: Nothing was changed. Give --yes to do it."
                     : "lightq: Nothing was changed. The catalog has lost changes, so users, rights, tokens and topics "
-                        + "that were removed or changed may be as they were before. Say --yes and "
+                        + "that were removed or changed may be as they were before. Give --yes and "
                         + "--accept-lost-catalog-changes to do it."
             );
             return ExitCode.Unconfirmed;
@@ -167,7 +167,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         foreach (LostChangeView change in lost.Changes)
             CommandConsole.Line($"    {change.Line}");
         CommandConsole.Line(
-            "  behind it the broker lets nobody but admin log in, with its password, until 'lightq server "
+            "  behind it the broker lets only admin log in, with its password, until 'lightq server "
                 + "confirm-catalog'"
         );
     }
@@ -181,7 +181,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
                 $"The catalog was repaired at {DateTimeOffset.UtcNow:u} and has lost changes. Look through users, "
                     + $"rights, tokens and topics, and put them right;"
             ),
-            "then 'lightq server confirm-catalog' lets everybody log in again. Until then nobody but admin may.",
+            "then 'lightq server confirm-catalog' lets everybody log in again. Until then only admin may.",
             $"{lost.Source}{(lost.Changes.Count == 0 ? "" : ":")}",
             .. lost.Changes.Select(c => "  " + c.Line),
         ];

@@ -10,7 +10,7 @@ namespace LightQ.Cli.Journals;
 /// <param name="Refusal">Why it cannot be repaired; absent when it can.</param>
 /// <param name="Report">The report that was written; absent when nothing was done.</param>
 /// <param name="UndoneChanges">
-/// What the audit log tells of and the catalog does not know any more; absent unless changes of the catalog are lost.
+/// What the audit log lists and the catalog no longer knows; absent unless changes of the catalog are lost.
 /// </param>
 internal sealed record RepairView(
     string? Name,

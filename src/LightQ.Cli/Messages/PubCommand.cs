@@ -42,14 +42,14 @@ internal static class PubCommand
         };
         Option<TimeSpan?> timeToLive = Between(
             "--ttl",
-            "How long the messages are of use, for example 10s.",
+            "How long the messages may be delivered, for example 10s.",
             TimeSpan.FromMilliseconds(1),
             TimeSpan.MaxValue,
             "1ms or longer"
         );
         Option<TimeSpan?> delay = Between(
             "--delay",
-            "Deliver the messages so much later, for example 5m; durable topics only.",
+            "Deliver the messages this much later, for example 5m; durable topics only.",
             TimeSpan.Zero,
             ProtocolLimits.LongestDelay,
             $"at most {ProtocolLimits.LongestDelay.TotalDays}d"
@@ -116,7 +116,7 @@ internal static class PubCommand
                 && !result.GetValue(wholeFile)
             )
             {
-                result.AddError("--message-id is of one message: give a MESSAGE, or --file with --whole-file.");
+                result.AddError("--message-id is for one message: give a MESSAGE, or --file with --whole-file.");
             }
 
             if (result.GetValue(tombstone) && result.GetResult(key) is null)
@@ -131,7 +131,7 @@ internal static class PubCommand
                 )
             )
             {
-                result.AddError("--tombstone has no MESSAGE, --file, --ttl and --delay.");
+                result.AddError("--tombstone goes without MESSAGE, --file, --ttl and --delay.");
             }
         });
         command.SetAction(
@@ -182,7 +182,7 @@ internal static class PubCommand
         option.Description = description;
         option.Validators.Add(result =>
         {
-            // What is no duration at all, its parser has said.
+            // The parser has reported a text that is no duration at all.
             if (
                 result.Tokens is [{ Value: var text }]
                 && DurationText.TryParse(text, out TimeSpan time)

@@ -80,7 +80,7 @@ internal sealed record PublishJob
         return ExitCode.Ok;
     }
 
-    /// <summary>Whether ids mean nothing to the topic; false where nobody says so.</summary>
+    /// <summary>Whether the topic ignores message ids; false where that is not known.</summary>
     private async Task<bool> HasNoWindowAsync(LightQClient client, CancellationToken cancellationToken)
     {
         try
@@ -90,7 +90,8 @@ internal sealed record PublishJob
         }
         catch (LightQException)
         {
-            return false; // It is published: who may not see topics, or reaches no control port, gets no advice.
+            // The message is published: a user that may not see topics, or reaches no control port, gets no advice.
+            return false;
         }
     }
 

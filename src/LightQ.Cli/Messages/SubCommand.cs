@@ -9,8 +9,8 @@ namespace LightQ.Cli.Messages;
 /// <summary><c>lightq sub</c>: writes a topic's messages to standard output.</summary>
 internal static class SubCommand
 {
-    // Who reads page by page keeps what was delivered ahead waiting for long. What a member holds is free as soon as
-    // its connection ends.
+    // A user who reads page by page keeps delivered messages waiting for long. They are free as soon as the connection
+    // ends.
     private static readonly TimeSpan LongestLock = TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds);
 
     public static Command Create()
@@ -19,9 +19,9 @@ internal static class SubCommand
         Option<string?> group = new("--group", "-g")
         {
             Description =
-                "Share the messages with the other members of this group. On a durable topic a message is done once "
-                + "it is written; on a transient one, or beside members for whom the broker settles, once it was "
-                + "sent here.",
+                "Share the messages with the other members of this group. On a durable topic a message is completed "
+                + "once it is written; on a transient one, or beside members whose messages the broker settles, once "
+                + "the broker has sent it.",
             HelpName = "NAME",
         };
         Option<StartPosition?> from = new("--from")
@@ -47,9 +47,9 @@ internal static class SubCommand
         Option<int?> maxInFlight = ValueOptions.Number("--max-in-flight", 1);
         maxInFlight.Description =
             "With a group on a durable topic: hold at most this many messages, so that other members have the rest. "
-            + "What is held when this ends comes again.";
+            + "Messages that are held when this ends are redelivered.";
         Option<TimeSpan?> idleExit = ValueOptions.Duration("--idle-exit");
-        idleExit.Description = "Exit when nothing came for this long, for example 3s.";
+        idleExit.Description = "Exit when no message came for this long, for example 3s.";
         Option<MessageFormat> format = ValueOptions.Choice(
             "--format",
             MessageFormat.Text,
@@ -115,7 +115,7 @@ internal static class SubCommand
         command.Validators.Add(result =>
         {
             if (result.GetResult(group) is null && result.GetResult(lockDuration) is not null)
-                result.AddError("--lock needs a --group: it is how long a member's messages are its own.");
+                result.AddError("--lock needs a --group: it is how long a member may hold a message.");
             if (result.GetValue(maxInFlight) is null)
                 return;
             if (result.GetValue(group) is null)

@@ -40,7 +40,7 @@ internal sealed record SubscribeJob
         }
         catch (OperationCanceledException) when (ended.IsCancellationRequested)
         {
-            // Ctrl-C, silence, or nobody reads any more: all are how a subscription ends.
+            // Ctrl-C, silence, or a reader of the output that is gone: each ends a subscription as usual.
         }
         writer.Output.Flush();
         return StandardOutput.Closed.IsCancellationRequested ? throw new OutputClosedException() : ExitCode.Ok;
@@ -89,7 +89,7 @@ internal sealed record SubscribeJob
                 + $"not serve: {Failure.OneLine(refused.Reason.Message)}"
         );
 
-    /// <summary>Says why nothing comes, and when something can come again.</summary>
+    /// <summary>Reports why no messages arrive, and when messages can be redelivered.</summary>
     private static void Report(ConnectionStateChangedEventArgs change, ref bool isLost)
     {
         if (change is { State: ConnectionState.Reconnecting, Reason: { } reason })
@@ -110,7 +110,7 @@ internal sealed record SubscribeJob
     /// <summary>
     /// Waits until the broker has taken what was said last, and that this member leaves. What it holds is then given
     /// back; with the connection just gone, each message would count as delivered once more, and after some times as
-    /// one that nobody can handle.
+    /// one that no caller can handle.
     /// </summary>
     private static async Task LeaveAsync(LightQClient client)
     {
@@ -140,7 +140,7 @@ internal sealed record SubscribeJob
         catch (LightQException e)
             when (MaySettleAutomatically && e.Code is ErrorCode.NotSupported or ErrorCode.InvalidArgument)
         {
-            // If that was not the reason, it is refused once more.
+            // If that was not the reason, the broker rejects it once more.
             await ConsumeAsync(
                 client,
                 Options with
@@ -210,13 +210,13 @@ internal sealed record SubscribeJob
                 break;
             int done = writer.Write(batches.Current, Count - writer.Written);
             if (options.SettleMode == SettleMode.Explicit)
-                // Also when nobody reads any more: this was written.
+                // Also when the output has no reader any more: this was written.
                 await CompleteAsync(writer, batches.Current, done, interrupted);
         }
     }
 
     /// <summary>
-    /// A message is done when it is where standard output goes. What was not written comes again, to whoever is next.
+    /// A message is done when it is where standard output goes. What was not written is redelivered to the next member.
     /// </summary>
     private static async Task CompleteAsync(
         MessageWriter writer,
@@ -231,7 +231,7 @@ internal sealed record SubscribeJob
         {
             Console.Error.WriteLine(
                 $"lightq: messages {batch.BaseOffset} to {batch.BaseOffset + done - 1} were written too late and may "
-                    + $"come again ({outcome.ToString().ToLowerInvariant()})."
+                    + $"be redelivered ({outcome.ToString().ToLowerInvariant()})."
             );
         }
     }

@@ -45,7 +45,7 @@ internal static class ValueOptions
                 );
             },
         };
-        option.CompletionSources.Clear(); // The type's own names, which are written otherwise.
+        option.CompletionSources.Clear(); // The names of the enum's members, which differ.
         option.CompletionSources.Add(words);
         return option;
     }

@@ -14,6 +14,8 @@ internal static class ExitCode
     public const int Denied = 77;
     public const int Configuration = 78;
 
-    /// <summary>Nobody reads standard output any more: what a shell says of a program that SIGPIPE has ended.</summary>
+    /// <summary>
+    /// Standard output has no reader any more: what a shell says of a program that SIGPIPE has ended.
+    /// </summary>
     public const int OutputClosed = 141;
 }

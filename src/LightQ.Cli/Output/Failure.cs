@@ -7,7 +7,7 @@ using LightQ.Storage;
 
 namespace LightQ.Cli.Output;
 
-/// <summary>What a user is told about an exception, and what the process ends with.</summary>
+/// <summary>The message about an exception for a user, and the exit code.</summary>
 /// <param name="ExitCode">One of <see cref="Output.ExitCode"/>.</param>
 /// <param name="Message">One line.</param>
 internal readonly record struct Failure(int ExitCode, string Message)

@@ -1,7 +1,7 @@
 namespace LightQ.Cli.Output;
 
 /// <summary>
-/// Nobody reads standard output any more, as in <c>lightq sub orders | head</c>: the command ends, and says nothing.
+/// Standard output has no reader any more, as in <c>lightq sub orders | head</c>: the command ends, and says nothing.
 /// </summary>
 /// <remarks>No <see cref="IOException"/>, which would be taken for a failure of a file.</remarks>
 internal sealed class OutputClosedException : Exception;

@@ -6,7 +6,7 @@ using Microsoft.Win32.SafeHandles;
 namespace LightQ.Cli.Output;
 
 /// <summary>
-/// Standard output that says when nobody reads it any more. The runtime's own stream swallows what is written then.
+/// Standard output that reports when it has no reader any more. The runtime's own stream swallows what is written then.
 /// </summary>
 internal sealed unsafe partial class StandardOutput : Stream
 {
@@ -24,8 +24,8 @@ internal sealed unsafe partial class StandardOutput : Stream
     private readonly Stream? _windows = OperatingSystem.IsWindows() ? OpenWindows() : null;
 
     /// <summary>
-    /// Cancelled when nobody reads standard output any more, also while nothing is written. Windows says so only to who
-    /// writes.
+    /// Cancelled when standard output has no reader any more, also while nothing is written. Windows reports it only to
+    /// a process that writes.
     /// </summary>
     public static CancellationToken Closed => LazyClosed.Value;
 
@@ -56,7 +56,7 @@ internal sealed unsafe partial class StandardOutput : Stream
         Console.SetOut(new StreamWriter(new StandardOutput(), encoding) { AutoFlush = true });
     }
 
-    /// <exception cref="OutputClosedException">Nobody reads it any more.</exception>
+    /// <exception cref="OutputClosedException">It has no reader any more.</exception>
     public override void Write(ReadOnlySpan<byte> buffer)
     {
         if (_windows is not null)
@@ -78,7 +78,7 @@ internal sealed unsafe partial class StandardOutput : Stream
             if (error == BrokenPipe)
                 throw new OutputClosedException();
             if (error == TryAgain)
-                Poll(Writable); // Somebody who shares it has made it so that it does not wait.
+                Poll(Writable); // A process that shares it has made it non-blocking.
             else if (error != Interrupted)
                 throw new IOException($"Standard output takes nothing: {Marshal.GetPInvokeErrorMessage(error)}.");
         }

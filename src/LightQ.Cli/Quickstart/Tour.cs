@@ -143,9 +143,8 @@ internal sealed class Tour(long messages, OutputFormat output)
         _console.Tables.Write(table);
         CommandConsole.Line("Messages went from a producer's process over TCP through the broker to a consumer's.");
         CommandConsole.Line(
-            Text(
-                $"Rates are medians of {TourRounds.Measured} runs, behind a warm-up and in turns. Try next, the first "
-            ) + Text($"in a terminal of its own:")
+            Text($"Rates are medians of {TourRounds.Measured} runs, after a warm-up and in turns. Try next, the first ")
+                + Text($"in a terminal of its own:")
         );
         foreach (string command in Next(ToolPath.Typed))
             CommandConsole.Line($"  {command}");

@@ -4,7 +4,7 @@ namespace LightQ.Cli.Servers;
 /// <remarks>
 /// Socket callbacks that run where they arrive, instead of on a pool thread, halve the latency; pool threads that
 /// do not spin
-/// leave the cores of a small machine to those who work.
+/// leave the cores of a small machine to the threads that work.
 /// </remarks>
 internal static class BrokerRuntime
 {

@@ -12,7 +12,7 @@ internal static class InputEnd
         {
             while (Console.In.ReadLine() is not null)
             {
-                // Nothing is said to this process.
+                // The process ignores the lines.
             }
             ended();
         })

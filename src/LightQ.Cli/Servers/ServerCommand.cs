@@ -81,7 +81,7 @@ internal static class ServerCommand
                 Description = setting.Description,
                 HelpName = isSwitch ? "true|false" : "VALUE",
                 Arity = isSwitch ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne,
-                // For the help; what was not given comes from the file or the environment.
+                // For the help; a flag that is not given comes from the file or the environment.
                 DefaultValueFactory = _ => value,
             };
         }

@@ -5,7 +5,7 @@ using LightQ.Client;
 namespace LightQ.Cli.Servers;
 
 /// <summary>
-/// <c>lightq server confirm-catalog</c>: lets everybody log in again after a repair that has lost changes of the
+/// <c>lightq server confirm-catalog</c>: lets all users log in again after a repair that has lost changes of the
 /// catalog.
 /// </summary>
 internal static class ServerConfirmCatalogCommand
@@ -15,8 +15,8 @@ internal static class ServerConfirmCatalogCommand
         Option<string?> server = CommonOptions.Server();
         var command = new ExampleCommand(
             "confirm-catalog",
-            "After a repair that has lost changes of the catalog, when users, rights, tokens and topics were looked "
-                + "through and put right: let everybody log in again. As admin, who alone may until then.",
+            "Let all users log in again after a repair that has lost changes of the catalog. Check users, rights, "
+                + "tokens and topics first, and correct them. Only admin may log in until then, and do this.",
             "lightq server confirm-catalog --server lightq://admin@127.0.0.1"
         )
         {
@@ -28,7 +28,7 @@ internal static class ServerConfirmCatalogCommand
                 await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
                 bool confirmed = await client.Operations.ConfirmCatalogAsync(cancellationToken);
                 Console.Out.WriteLine(
-                    confirmed ? "Confirmed: everybody may log in again." : "There is nothing to confirm."
+                    confirmed ? "Confirmed: all users may log in again." : "There is nothing to confirm."
                 );
             }
         );

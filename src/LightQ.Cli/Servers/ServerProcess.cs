@@ -33,7 +33,7 @@ internal sealed class ServerProcess
         return ExitCode.Ok;
     }
 
-    /// <summary>Runs until the token is cancelled, or somebody stops it over its control port.</summary>
+    /// <summary>Runs until the token is cancelled, or a client stops it over its control port.</summary>
     public async Task<int> RunAsync(CancellationToken stopping)
     {
         ServerConfiguration configuration = ServerConfiguration.Load(Flags, ConfigurationFile);

@@ -34,7 +34,7 @@ internal static class ServerStopCommand
         command.Validators.Add(result =>
         {
             if (result.GetResult(timeout) is not null && !result.GetValue(drain))
-                result.AddError("--timeout needs --drain: without it nobody is waited for.");
+                result.AddError("--timeout needs --drain: without it the broker waits for no client.");
         });
         command.Run(async call =>
         {
@@ -73,7 +73,7 @@ internal static class ServerStopCommand
             Console.Out.WriteLine(
                 last.Connections == 0
                     ? "Drained: every client has finished."
-                    : $"The time is over: {Describe(last)} are cut."
+                    : $"The time is over: {Describe(last)} are cut off."
             );
         }
     }

@@ -34,7 +34,7 @@ internal sealed class ServiceNotifier : IDisposable
             _watchdog = new Timer(_ => Send("WATCHDOG=1", tries: 1), null, interval / 2, interval / 2);
     }
 
-    /// <summary>The one that the environment asks for; null where nobody does.</summary>
+    /// <summary>The one that the environment asks for; null where it asks for none.</summary>
     public static ServiceNotifier? FromEnvironment()
     {
         if (
@@ -104,7 +104,7 @@ internal sealed class ServiceNotifier : IDisposable
             }
             catch (Exception e) when (e is SocketException or ObjectDisposedException)
             {
-                return; // The manager is gone or does not read, or the watchdog's last turn came behind the end.
+                return; // The manager is gone or does not read, or the watchdog's last turn came after the end.
             }
         }
     }

@@ -70,7 +70,7 @@ internal sealed record BrokerStatsView
             ("resident bytes", Number(ResidentBytes)),
             ("data port", DataPort.ToString(CultureInfo.InvariantCulture)),
             .. CatalogUnconfirmed is true
-                ? [("catalog", "repaired and not confirmed: nobody but admin may log in")]
+                ? [("catalog", "repaired and not confirmed: only admin may log in")]
                 : Array.Empty<(string, string)>(),
         ];
 

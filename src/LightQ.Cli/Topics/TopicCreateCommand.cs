@@ -1,6 +1,6 @@
 using System.CommandLine;
-using LightQ.Cli.Ancestors;
 using LightQ.Cli.Options;
+using LightQ.Cli.Reference;
 using LightQ.Client;
 using LightQ.Client.Administration;
 

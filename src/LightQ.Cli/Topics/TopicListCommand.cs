@@ -73,8 +73,8 @@ internal static class TopicListCommand
     private static TopicView With(TopicView topic, TopicStats? before, TopicStats? now)
     {
         if (now is null)
-            return topic; // Made this very moment.
-        // Made anew meanwhile, it counts from zero again.
+            return topic; // Created this very moment.
+        // A topic that was created again meanwhile counts from zero.
         double seconds =
             before is null || before.MessagesReceived > now.MessagesReceived
                 ? 0

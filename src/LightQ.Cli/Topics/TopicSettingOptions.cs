@@ -59,12 +59,12 @@ internal sealed class TopicSettingOptions
         _lock.Description =
             "Groups with explicit settlement: how long delivered messages are one member's. Default 30s.";
         _maxDeliveries.Description =
-            "How often they deliver a message before it goes to the dead-letter topic; 0: without end. Default 10.";
+            "How often they deliver a message before it is dead-lettered; 0: without end. Default 10.";
         _retryDelay.Description =
-            "How long a message stays away after it was abandoned or its lock ran out; each time twice as long. "
-            + "Default 1s.";
-        _maxRetryDelay.Description = "The longest it stays away. Default 1m.";
-        _deadLetters.Description = "Where messages go that were given up. Default: the topic's name and .dead.";
+            "How long a message waits for redelivery after it was abandoned or its lock ran out; each time twice as "
+            + "long. Default 1s.";
+        _maxRetryDelay.Description = "The longest wait for redelivery. Default 1m.";
+        _deadLetters.Description = "The topic that gets dead-lettered messages. Default: the topic's name and .dead.";
         _dedupWindow.Description =
             "How long the ids of messages are remembered, so that one that is published again with the same id is not "
             + "stored again, for example 2m; none: not at all, as a new topic without it. 1s to 7d.";

@@ -38,7 +38,7 @@ internal static class GrantCommand
                 "Take a right from a user, as the list shows it; producers and subscriptions that rest on it end.",
                 ["lightq grant remove alice publish 'orders.*'"],
                 static (users, user, right, topic, cancel) => users.RevokeAsync(user, right, topic, cancel),
-                changed => changed ? "may no more" : "had not this grant to"
+                changed => changed ? "may no longer" : "did not have this grant to"
             ),
             List(),
         };

@@ -32,7 +32,7 @@ internal static class NewPassword
 
     /// <summary>Reads the password.</summary>
     /// <param name="file">The value of <see cref="File"/>.</param>
-    /// <param name="whose">For the prompt.</param>
+    /// <param name="whose">The user's name, for the prompt.</param>
     /// <exception cref="CommandException">There is none, or it cannot be read.</exception>
     public static string Read(string? file, string whose)
     {

@@ -32,7 +32,7 @@ internal static class TokenCommand
             HelpName = "USER",
         };
         Option<TimeSpan?> expires = ValueOptions.Duration("--expires");
-        expires.Description = "How long it is good for, such as 12h or 30d. Default: until it is revoked.";
+        expires.Description = "How long the token is valid, such as 12h or 30d. Default: until it is revoked.";
         Option<string?> description = new("--description") { Description = "What it is for.", HelpName = "TEXT" };
         var command = new BrokerCommand(
             "create",

@@ -68,8 +68,8 @@ internal static class UserCommand
         Option<string?> file = NewPassword.File();
         var command = new BrokerCommand(
             "password",
-            "Change a user's password: another's with the right admin, your own with the one in force. What was "
-                + "opened with the one before ends; tokens stay.",
+            "Change a user's password: another's with the right admin, your own with the one in force. What a login "
+                + "with the old password opened ends; tokens stay.",
             "lightq user password alice",
             "lightq user password alice --password-file alice.txt"
         )

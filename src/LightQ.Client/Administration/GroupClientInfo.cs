@@ -5,10 +5,10 @@ namespace LightQ.Client.Administration;
 /// The client's connection, as <see cref="StatsClient.ListConnectionsAsync"/> lists it.
 /// </param>
 /// <param name="ClientName">
-/// The client's name for itself; empty for a caller without permission to manage the topic.
+/// The client's name for itself; empty for a caller without the right to manage the topic.
 /// </param>
 /// <param name="RemoteAddress">
-/// Address and port of the peer; empty for a caller without permission to manage the topic.
+/// Address and port of the peer; empty for a caller without the right to manage the topic.
 /// </param>
 /// <param name="MembersCount">How many subscriptions the client has in the group.</param>
 /// <param name="Partitions">

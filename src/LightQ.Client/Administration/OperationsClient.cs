@@ -6,7 +6,7 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// Operates a broker as a whole, over the control plane. Every call needs the Admin permission. Thread-safe.
+/// Operates a broker as a whole, over the control plane. Every call needs the right Admin. Thread-safe.
 /// </summary>
 public sealed class OperationsClient
 {
@@ -24,7 +24,7 @@ public sealed class OperationsClient
     /// short.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">A right is missing, or the broker cannot be reached.</exception>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
         using AsyncServerStreamingCall<Protocol.Control.StopProgress> call = _calls.Stop(
@@ -48,7 +48,7 @@ public sealed class OperationsClient
     /// <param name="cancellationToken">Ends the enumeration; the broker drains and stops nevertheless.</param>
     /// <returns>What is under way: at once, whenever it has changed, and last when the broker begins to stop.</returns>
     /// <exception cref="LightQException">
-    /// The permission is missing, the time is not allowed, or the broker cannot be reached.
+    /// A right is missing, the time is not allowed, or the broker cannot be reached.
     /// </exception>
     public async IAsyncEnumerable<StopProgress> DrainAndStopAsync(
         TimeSpan? timeout = null,
@@ -76,12 +76,12 @@ public sealed class OperationsClient
     }
 
     /// <summary>
-    /// Confirms that an administrator has checked users, permissions, tokens and topics after a repair that lost
+    /// Confirms that an administrator has checked users, rights, tokens and topics after a repair that lost
     /// changes of the catalog. Until then only admin may log in. When this returns, everyone may log in again.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>Whether there was anything to confirm.</returns>
-    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">A right is missing, or the broker cannot be reached.</exception>
     public async Task<bool> ConfirmCatalogAsync(CancellationToken cancellationToken = default) =>
         (
             await _calls
@@ -95,7 +95,7 @@ public sealed class OperationsClient
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// The permission is missing, the broker has no configuration file to read (<see cref="ErrorCode.NotSupported"/>),
+    /// A right is missing, the broker has no configuration file to read (<see cref="ErrorCode.NotSupported"/>),
     /// or it cannot be reached.
     /// </exception>
     public async Task<ReloadResult> ReloadAsync(CancellationToken cancellationToken = default)
@@ -113,7 +113,7 @@ public sealed class OperationsClient
 
     /// <summary>
     /// Takes a copy of everything that the broker holds at this moment, while it works: the messages of durable topics,
-    /// the groups' positions, topics, users, permissions and tokens. The copy does not contain the messages of
+    /// the groups' positions, topics, users, rights and tokens. The copy does not contain the messages of
     /// transient topics, the admin's password, certificates and the configuration. <c>lightq backup</c> writes it into
     /// a folder that can be restored.
     /// </summary>
@@ -128,7 +128,7 @@ public sealed class OperationsClient
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">From the enumeration: the rate is negative.</exception>
     /// <exception cref="LightQException">
-    /// From the enumeration: the permission is missing, a topic could not be opened
+    /// From the enumeration: a right is missing, a topic could not be opened
     /// (<see cref="ErrorCode.TopicFailed"/>), the broker cannot be reached, or it sent something that is not part of a
     /// backup.
     /// </exception>

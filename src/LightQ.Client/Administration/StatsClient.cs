@@ -78,7 +78,7 @@ public sealed class StatsClient
     /// </summary>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     /// <exception cref="LightQException">
-    /// From the enumeration: the permission is missing, or the broker cannot be reached.
+    /// From the enumeration: a right is missing, or the broker cannot be reached.
     /// </exception>
     public async IAsyncEnumerable<TopicStats> ListTopicsAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default
@@ -101,7 +101,7 @@ public sealed class StatsClient
 
     /// <summary>The current figures of the broker as a whole.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">A right is missing, or the broker cannot be reached.</exception>
     public async Task<BrokerStats> GetBrokerAsync(CancellationToken cancellationToken = default)
     {
         GetBrokerStatsResponse stats = await _calls
@@ -128,7 +128,7 @@ public sealed class StatsClient
 
     /// <summary>The broker's data-plane connections, oldest first.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">A right is missing, or the broker cannot be reached.</exception>
     public async Task<IReadOnlyList<ConnectionInfo>> ListConnectionsAsync(CancellationToken cancellationToken = default)
     {
         ListConnectionsResponse response = await _calls
@@ -150,7 +150,7 @@ public sealed class StatsClient
     /// <summary>Open subscriptions, by connection.</summary>
     /// <param name="topic">Only the subscriptions of this topic; null for all.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The permission is missing, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">A right is missing, or the broker cannot be reached.</exception>
     public async Task<IReadOnlyList<SubscriptionInfo>> ListSubscriptionsAsync(
         string? topic = null,
         CancellationToken cancellationToken = default

@@ -76,7 +76,7 @@ public sealed record TopicStats
 
     /// <summary>
     /// Messages that the topic's dead-letter topic holds; null for a single partition, and for a caller without a
-    /// permission on that topic.
+    /// right on that topic.
     /// </summary>
     public long? DeadLetters { get; init; }
 

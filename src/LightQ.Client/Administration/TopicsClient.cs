@@ -85,7 +85,7 @@ public sealed class TopicsClient
     /// <summary>All topics in the order of their names, fetched a page at a time while you enumerate.</summary>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     /// <exception cref="LightQException">
-    /// From the enumeration: the permission is missing, or the broker cannot be reached.
+    /// From the enumeration: a right is missing, or the broker cannot be reached.
     /// </exception>
     public async IAsyncEnumerable<TopicInfo> ListAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default
@@ -157,7 +157,7 @@ public sealed class TopicsClient
     /// <param name="password">Its password.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.UnknownTopic"/>, the permission to manage the topic is missing, or the broker cannot be
+    /// <see cref="ErrorCode.UnknownTopic"/>, the right to manage the topic is missing, or the broker cannot be
     /// reached.
     /// </exception>
     public Task SetCredentialsAsync(

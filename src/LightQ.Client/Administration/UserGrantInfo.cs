@@ -1,8 +1,8 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>A permission that a user has.</summary>
+/// <summary>A right that a user has.</summary>
 /// <param name="User">The user's name.</param>
-/// <param name="Right">The permission.</param>
+/// <param name="Right">The right.</param>
 /// <param name="Topic">
 /// A topic's name, a prefix followed by <c>*</c> such as <c>orders.*</c>, or <c>*</c> for all topics.
 /// </param>

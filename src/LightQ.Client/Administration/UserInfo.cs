@@ -4,7 +4,7 @@ namespace LightQ.Client.Administration;
 /// <param name="Name">The name.</param>
 /// <param name="CreateTime">When the user was created.</param>
 /// <param name="HasPassword">Whether the user can log in with a password.</param>
-/// <param name="GrantsCount">How many permissions the user has.</param>
+/// <param name="GrantsCount">How many rights the user has.</param>
 /// <param name="TokensCount">How many long-lived tokens the user has.</param>
 public sealed record UserInfo(
     string Name,

@@ -1,6 +1,6 @@
 namespace LightQ.Client.Administration;
 
-/// <summary>A permission: what a user may do. None of the first three includes another.</summary>
+/// <summary>A right: what a user may do. None of the first three includes another.</summary>
 public enum UserRight
 {
     /// <summary>Publish to a topic.</summary>
@@ -12,6 +12,6 @@ public enum UserRight
     /// <summary>Create, change, truncate and delete a topic, give it a user of its own, and move its groups.</summary>
     Manage = 3,
 
-    /// <summary>Everything on every topic, and managing users, permissions and tokens.</summary>
+    /// <summary>Everything on every topic, and managing users, rights and tokens.</summary>
     Admin = 4,
 }

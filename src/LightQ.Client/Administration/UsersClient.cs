@@ -4,12 +4,12 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// Creates users, grants and revokes permissions, and creates tokens. Reached by <see cref="LightQClient.Users"/>.
+/// Creates users, grants and revokes rights, and creates tokens. Reached by <see cref="LightQClient.Users"/>.
 /// </summary>
 /// <remarks>
 /// Thread-safe. Uses the control plane (gRPC). A change is in force when its call returns, also for connections and
 /// streams that are already open. Every method fails with a <see cref="LightQException"/>:
-/// <see cref="ErrorCode.PermissionDenied"/> without the Admin permission, <see cref="ErrorCode.UnknownUser"/>,
+/// <see cref="ErrorCode.PermissionDenied"/> without the right Admin, <see cref="ErrorCode.UnknownUser"/>,
 /// <see cref="ErrorCode.InvalidArgument"/>, or the broker cannot be reached.
 /// </remarks>
 /// <example>
@@ -41,7 +41,7 @@ public sealed class UsersClient
         return new CallerInfo(response.User, response.IsAdmin, [.. response.Grants.Select(ToInfo)]);
     }
 
-    /// <summary>Creates a user without permissions. From the first user on, every client has to log in.</summary>
+    /// <summary>Creates a user without rights. From the first user on, every client has to log in.</summary>
     /// <param name="name">The user's name. It follows the rule for topic names, and is not admin or anonymous.</param>
     /// <param name="password">8 to 500 characters; null for a user that logs in with tokens or a certificate.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -70,7 +70,7 @@ public sealed class UsersClient
     /// <param name="name">The user; null for this client's own.</param>
     /// <param name="password">The new password: 8 to 500 characters.</param>
     /// <param name="currentPassword">
-    /// The password in force. A user without the Admin permission needs it to change its own password.
+    /// The password in force. A user without the right Admin needs it to change its own password.
     /// </param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task SetPasswordAsync(
@@ -91,7 +91,7 @@ public sealed class UsersClient
             )
             .ResponseAsync;
 
-    /// <summary>Deletes a user with its permissions and tokens, and ends what the user has open.</summary>
+    /// <summary>Deletes a user with its rights and tokens, and ends what the user has open.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task DeleteAsync(string name, CancellationToken cancellationToken = default) =>
@@ -110,15 +110,15 @@ public sealed class UsersClient
             ).Users.Select(ToInfo),
         ];
 
-    /// <summary>Gives a user a permission.</summary>
+    /// <summary>Gives a user a right.</summary>
     /// <param name="user">The user's name.</param>
-    /// <param name="right">The permission.</param>
+    /// <param name="right">The right.</param>
     /// <param name="topic">
     /// A topic's name, a prefix followed by <c>*</c> such as <c>orders.*</c>, or <c>*</c>; null for
     /// <see cref="UserRight.Admin"/>.
     /// </param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>False when the user had exactly this permission before.</returns>
+    /// <returns>False when the user had exactly this right before.</returns>
     public async Task<bool> GrantAsync(
         string user,
         UserRight right,
@@ -134,12 +134,12 @@ public sealed class UsersClient
                 .ConfigureAwait(false)
         ).Added;
 
-    /// <summary>Takes a permission from a user, and ends the producers and subscriptions that need it.</summary>
+    /// <summary>Takes a right from a user, and ends the producers and subscriptions that need it.</summary>
     /// <param name="user">The user's name.</param>
-    /// <param name="right">The permission.</param>
+    /// <param name="right">The right.</param>
     /// <param name="topic">The topic or prefix, as it was granted.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>False when the user did not have exactly this permission.</returns>
+    /// <returns>False when the user did not have exactly this right.</returns>
     public async Task<bool> RevokeAsync(
         string user,
         UserRight right,
@@ -155,7 +155,7 @@ public sealed class UsersClient
                 .ConfigureAwait(false)
         ).Removed;
 
-    /// <summary>The permissions, by user.</summary>
+    /// <summary>The rights, by user.</summary>
     /// <param name="user">Only those of this user; null for all users.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<IReadOnlyList<UserGrantInfo>> ListGrantsAsync(

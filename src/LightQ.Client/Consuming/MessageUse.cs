@@ -30,8 +30,8 @@ internal static class MessageUse
         bodyField != Over
             ? 0
             : throw new InvalidOperationException(
-                "The message is read after the next one came, when its memory is another's. What is kept longer is a "
-                    + "copy: ToOwned()."
+                "The message was read after the next one came, when its memory holds another one. To keep a message "
+                    + "longer, copy it: ToOwned()."
             );
 
     /// <summary>Ends a record: no key, no headers, no body, and bytes that belong to no message.</summary>

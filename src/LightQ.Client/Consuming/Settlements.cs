@@ -170,8 +170,8 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         {
             _end ??= new LightQException(
                 ErrorCode.Closed,
-                $"The connection on which the messages of {topic} came has ended; what is said of them now reaches "
-                    + $"nobody.",
+                $"The connection that delivered the messages of {topic} has ended; they can no longer be settled, and "
+                    + $"are redelivered.",
                 reason
             );
             left = [.. _unanswered.Values];

@@ -235,7 +235,7 @@ internal sealed class ProcessorRun(
             throw new LightQException(
                 ErrorCode.TimedOut,
                 $"Message {held.Message.Offset} of {topic} was handled, but its lock was lost before it could be "
-                    + $"completed: it comes again."
+                    + $"completed: it is redelivered."
             );
         }
     }

@@ -52,7 +52,7 @@ public enum ErrorCode : ushort
     /// <summary>Credentials are missing or wrong.</summary>
     Unauthenticated = 13,
 
-    /// <summary>The client has no permission for the request.</summary>
+    /// <summary>The client has no right to do what it requests.</summary>
     PermissionDenied = 14,
 
     /// <summary>A limit on resources is reached; the message names it.</summary>

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Audit;
 
 /// <summary>
-/// Records the events of logins, permissions, topics and the broker itself, in order, on the disk. Thread-safe.
+/// Records the events of logins, rights, topics and the broker itself, in order, on the disk. Thread-safe.
 /// </summary>
 /// <remarks>
 /// A thread of the pool writes; callers only queue events. An event that a caller waits for is synced at once, together

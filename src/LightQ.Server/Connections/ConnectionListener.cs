@@ -108,7 +108,7 @@ internal sealed class ConnectionListener : IAsyncDisposable
             connection.Abort();
     }
 
-    /// <summary>Permissions have changed: ends the connections and streams that are no longer allowed.</summary>
+    /// <summary>Rights have changed: ends the connections and streams that are no longer allowed.</summary>
     public void Review()
     {
         foreach (ClientConnection connection in _connections.Values)
@@ -196,7 +196,7 @@ internal sealed class ConnectionListener : IAsyncDisposable
             return Refuse(
                 nameof(DataPlaneOptions.MaxUnauthenticatedConnections),
                 limits.MaxUnauthenticatedConnections,
-                $"{remote} is refused: as many connections have not said who they are"
+                $"{remote} is refused: as many connections have not been welcomed yet"
             );
         }
 

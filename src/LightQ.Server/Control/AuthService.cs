@@ -234,7 +234,10 @@ internal sealed class AuthService(
             access.DemandAdmin(principal);
         return user.Length != 0
             ? user
-            : throw new BrokerException(ErrorCode.InvalidArgument, "The user is missing, and the caller is none.");
+            : throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                "The user is missing, and the caller is not a user."
+            );
     }
 
     private void DemandOwn(string user, ServerCallContext context)

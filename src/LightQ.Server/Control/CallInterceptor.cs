@@ -53,7 +53,7 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
     }
 
     /// <summary>
-    /// The call itself demands its permission for the topic of the first request (<see cref="CallAccess"/>).
+    /// The call itself demands its right for the topic of the first request (<see cref="CallAccess"/>).
     /// </summary>
     public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
         IAsyncStreamReader<TRequest> requestStream,

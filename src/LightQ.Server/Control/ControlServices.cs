@@ -129,7 +129,7 @@ internal sealed class ControlServices(
         return gate;
     }
 
-    /// <summary>Permissions have changed: ends the calls that are no longer allowed.</summary>
+    /// <summary>Rights have changed: ends the calls that are no longer allowed.</summary>
     public void Review() => _calls.Review();
 
     /// <summary>The open calls that carry messages.</summary>

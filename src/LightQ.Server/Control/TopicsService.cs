@@ -218,8 +218,8 @@ internal sealed class TopicsService(
         new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), topic, detail);
 
     /// <summary>
-    /// The broker publishes dead letters with permissions of its own: a caller that sets the dead-letter topic must
-    /// have the permission there.
+    /// The broker publishes dead letters with rights of its own: a caller that sets the dead-letter topic must
+    /// have the right there.
     /// </summary>
     private void DemandDeadLetters(
         LightQ.Protocol.Control.TopicSettings? requested,

@@ -160,7 +160,7 @@ internal sealed class DirectoryChecks(string path)
         {
             yield return Finding.Warning(
                 "catalog",
-                "it was repaired and has lost changes: nobody but admin may log in",
+                "it was repaired and has lost changes: only admin may log in",
                 $"Read '{Path.Combine(Full, CatalogConfirmation.FileName)}', put users, rights, tokens and topics "
                     + $"right, then lightq server confirm-catalog."
             );
@@ -212,7 +212,7 @@ internal sealed class DirectoryChecks(string path)
         }
         catch (UnauthorizedAccessException)
         {
-            return Finding.Ok(Check, "for its owner alone, who is somebody else");
+            return Finding.Ok(Check, "for its owner alone, who is another user");
         }
     }
 

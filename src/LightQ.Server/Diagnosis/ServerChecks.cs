@@ -59,8 +59,8 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
             ? Finding.Warning(
                 Check,
                 found,
-                "Leave --insecure out and give a certificate and --require-auth, unless everybody on the network may "
-                    + "do everything."
+                "Leave --insecure out and give a certificate and --require-auth, unless every client on the network "
+                    + "may do everything."
             )
             : Finding.Ok(Check, found);
     }

@@ -36,7 +36,7 @@ internal static class StartChecks
                     + "--require-auth",
             (false, true) => "passwords and messages would travel in the clear: give --tls-cert and --tls-key (or "
                 + "--tls-self-signed)",
-            _ => "anybody could do everything: give --require-auth",
+            _ => "any client could do everything: give --require-auth",
         };
         throw Refuse(
             $"Bind is {options.Bind}, which other machines can reach, and {lacks}. Or listen on 127.0.0.1, or give "
@@ -53,7 +53,7 @@ internal static class StartChecks
         if (tls.ClientCertificates != ClientCertificates.None && tls.ClientCaFile is null)
         {
             throw Refuse(
-                "Tls:ClientCertificates needs Tls:ClientCaFile (--tls-client-ca): without it there is nobody to trust."
+                "Tls:ClientCertificates needs Tls:ClientCaFile (--tls-client-ca): without it no client is trusted."
             );
         }
 

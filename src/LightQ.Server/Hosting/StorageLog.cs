@@ -8,13 +8,13 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Hosting;
 
 /// <summary>
-/// Logs what the disk does to the broker, and records events that concern permissions in the audit log, too.
+/// Logs what the disk does to the broker, and records events that concern rights in the audit log, too.
 /// </summary>
 internal sealed class StorageLog(ILogger logger, string directory) : IStorageEvents
 {
     private volatile ISecurityEvents? _events;
 
-    /// <summary>Gets the events that concern permissions; null while the broker starts.</summary>
+    /// <summary>Gets the events that concern rights; null while the broker starts.</summary>
     public ISecurityEvents? Events
     {
         set => _events = value;

@@ -37,7 +37,7 @@ internal static class JsonRequest
         {
             string value = path[field.Name]?.ToString() ?? "";
             if (field.Accessor.GetValue(request) is string { Length: not 0 } said && said != value)
-                throw Refuse($"{field.JsonName} is '{TopicName.Printable(said)}', and in the path it is another");
+                throw Refuse($"{field.JsonName} is '{TopicName.Printable(said)}', and the path has another value");
             field.Accessor.SetValue(request, value);
         }
         return request;

@@ -113,7 +113,7 @@ internal sealed class Fetcher(
     }
 
     /// <summary>Takes messages, and waits for the first.</summary>
-    /// <param name="access">The caller; its permissions apply from now on.</param>
+    /// <param name="access">The caller; its rights apply from now on.</param>
     /// <param name="most">How many messages at most.</param>
     /// <param name="waiting">Until when to wait.</param>
     /// <param name="cancelled">Whether the caller has cancelled the request.</param>

@@ -82,7 +82,7 @@ internal sealed class MessageCalls(ConnectionListener listener, TimeProvider tim
             _allEnded.TrySetResult();
     }
 
-    /// <summary>Permissions have changed: ends the calls that are no longer allowed.</summary>
+    /// <summary>Rights have changed: ends the calls that are no longer allowed.</summary>
     public void Review()
     {
         foreach (MessageClient call in _calls.Values)

@@ -115,7 +115,7 @@ internal sealed class PublishSession : IDisposable
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
                 $"producer_name is set and the topic '{topic.Name}' has {topic.Partitions.Length} partitions: a named "
-                    + $"producer is of one; set partition."
+                    + $"producer publishes to one; set partition."
             );
         }
 
@@ -245,7 +245,7 @@ internal sealed class PublishSession : IDisposable
         _answered.Set();
     }
 
-    /// <summary>Permissions have changed: ends the streams that are no longer allowed. Any thread.</summary>
+    /// <summary>Rights have changed: ends the streams that are no longer allowed. Any thread.</summary>
     public void Review(CallAccess access)
     {
         foreach (PartitionPublisher? publisher in _publishers)

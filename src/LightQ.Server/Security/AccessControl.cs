@@ -43,7 +43,7 @@ internal sealed class AccessControl : IDisposable
     /// <summary>Whether only admin may log in.</summary>
     public bool IsLimitedToAdmin => _authenticator.Options.IsLimitedToAdmin;
 
-    /// <summary>Completes when permissions have changed.</summary>
+    /// <summary>Completes when rights have changed.</summary>
     public Task Changed => Volatile.Read(ref _changed).Task;
 
     /// <summary>Adds a callback for every change, which ends what is no longer allowed.</summary>
@@ -77,7 +77,7 @@ internal sealed class AccessControl : IDisposable
             _ => false,
         };
 
-    /// <summary>Whether a principal may know that a topic exists: it has some permission there.</summary>
+    /// <summary>Whether a principal may know that a topic exists: it has some right there.</summary>
     public bool Sees(Principal principal, string topic) =>
         _authenticator.IsCurrent(principal)
         && principal.Kind switch
@@ -93,7 +93,7 @@ internal sealed class AccessControl : IDisposable
     public BrokerException? Refusal(Principal principal, Right right, string topic) =>
         Allows(principal, right, topic) ? null : Refuse(principal, right.ToString().ToLowerInvariant(), topic);
 
-    /// <summary>Demands a permission on a topic, which need not exist.</summary>
+    /// <summary>Demands a right on a topic, which need not exist.</summary>
     /// <exception cref="BrokerException">
     /// It is missing: <see cref="ErrorCode.PermissionDenied"/>; or there is no login:
     /// <see cref="ErrorCode.Unauthenticated"/>.
@@ -104,7 +104,7 @@ internal sealed class AccessControl : IDisposable
             throw refusal;
     }
 
-    /// <summary>Demands any permission on a topic, which need not exist.</summary>
+    /// <summary>Demands any right on a topic, which need not exist.</summary>
     /// <exception cref="BrokerException">As <see cref="Demand"/>.</exception>
     public void DemandSight(Principal principal, string topic)
     {
@@ -112,13 +112,13 @@ internal sealed class AccessControl : IDisposable
             throw Refuse(principal, "publish, consume or manage", topic);
     }
 
-    /// <summary>Demands the Admin permission.</summary>
+    /// <summary>Demands the right Admin.</summary>
     /// <exception cref="BrokerException">As <see cref="Demand"/>.</exception>
     public void DemandAdmin(Principal principal)
     {
         DemandCurrent(principal);
         if (!IsAdmin(principal))
-            throw new BrokerException(ErrorCode.PermissionDenied, $"{principal} has not the right admin.");
+            throw new BrokerException(ErrorCode.PermissionDenied, $"{principal} does not have the right admin.");
     }
 
     /// <summary>Demands only that the principal's login is still valid.</summary>
@@ -137,7 +137,7 @@ internal sealed class AccessControl : IDisposable
                 ErrorCode.Unauthenticated,
                 principal.Kind == PrincipalKind.Anonymous
                     ? "This broker now requires a login."
-                    : $"The login of {principal} counts no more: it was given back, or the user, password or token "
+                    : $"The login of {principal} is no longer valid: it was logged out, or the user, password or token "
                         + $"has changed. Log in again."
             );
 
@@ -184,7 +184,7 @@ internal sealed class AccessControl : IDisposable
             )
             : new BrokerException(
                 ErrorCode.PermissionDenied,
-                $"{principal} has not the right to {right} on '{TopicName.Printable(topic)}'."
+                $"{principal} does not have the right to {right} on '{TopicName.Printable(topic)}'."
             );
     }
 

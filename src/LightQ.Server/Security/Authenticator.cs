@@ -366,7 +366,7 @@ internal sealed class Authenticator
         new(
             ErrorCode.PermissionDenied,
             "The broker's catalog was repaired and has lost changes, so users and rights may not be what they were: "
-                + "nobody but admin may log in, with its password, until an administrator confirms it with 'lightq "
+                + "only admin may log in, with its password, until an administrator confirms it with 'lightq "
                 + "server confirm-catalog'."
         );
 }

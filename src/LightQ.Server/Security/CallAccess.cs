@@ -5,14 +5,14 @@ using LightQ.Broker.Users;
 
 namespace LightQ.Server.Security;
 
-/// <summary>The permission that a call with a stream of requests needs, and its caller.</summary>
+/// <summary>The right that a call with a stream of requests needs, and its caller.</summary>
 internal sealed record CallAccess(AccessControl Access, Principal Principal, Right Right)
 {
     /// <summary>What the rule of a call demands.</summary>
     public static CallAccess Of(ServerCallContext context, AccessControl access) =>
         new(access, CallPrincipal.Of(context), RpcRules.Find(context.Method)!.Right);
 
-    /// <summary>Demands the permission for the topic that is to be opened.</summary>
+    /// <summary>Demands the right for the topic that is to be opened.</summary>
     /// <exception cref="BrokerException">It is missing.</exception>
     public void Demand(string topic) => Access.Demand(Principal, Right, topic);
 

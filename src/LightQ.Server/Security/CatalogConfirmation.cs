@@ -6,7 +6,7 @@ namespace LightQ.Server.Security;
 
 /// <summary>
 /// The file <c>catalog-unconfirmed</c> of a data directory. It exists when a repair has lost changes of the catalog, so
-/// users, permissions and tokens that were removed may be back. As long as it exists, only admin may log in. Its
+/// users, rights and tokens that were removed may be back. As long as it exists, only admin may log in. Its
 /// content is for people; only its existence counts.
 /// </summary>
 public static class CatalogConfirmation

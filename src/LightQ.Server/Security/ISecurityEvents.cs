@@ -1,7 +1,7 @@
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// Gets every login, and every change of users, permissions, tokens, topics, groups and the broker's own state: the
+/// Gets every login, and every change of users, rights, tokens, topics, groups and the broker's own state: the
 /// events of the audit log.
 /// </summary>
 /// <remarks>Thread-safe. It throws nothing.</remarks>

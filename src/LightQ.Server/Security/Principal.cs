@@ -4,7 +4,7 @@ using LightQ.Broker.Users;
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// The caller, and the credentials that it has shown. It holds no permissions: those are looked up when something is
+/// The caller, and the credentials that it has shown. It holds no rights: those are looked up when something is
 /// opened.
 /// </summary>
 internal sealed class Principal

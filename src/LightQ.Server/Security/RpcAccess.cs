@@ -9,16 +9,16 @@ internal enum RpcAccess
     /// <summary>Every caller that has logged in, where that is required.</summary>
     LoggedIn,
 
-    /// <summary>A caller with a permission on the topic that the request names.</summary>
+    /// <summary>A caller with a right on the topic that the request names.</summary>
     Topic,
 
-    /// <summary>A caller with any permission on the topic that the request names.</summary>
+    /// <summary>A caller with any right on the topic that the request names.</summary>
     Sight,
 
     /// <summary>The same; a request that names no topic is answered with what the caller may see.</summary>
     FilteredSight,
 
-    /// <summary>A caller with a permission on the topic that the stream's first request names.</summary>
+    /// <summary>A caller with a right on the topic that the stream's first request names.</summary>
     Stream,
 
     /// <summary>Who may do everything.</summary>

@@ -16,36 +16,36 @@ internal sealed record RpcRule
     /// </summary>
     public static RpcRule LoggedIn { get; } = new(RpcAccess.LoggedIn);
 
-    /// <summary>The Admin permission.</summary>
+    /// <summary>The right Admin.</summary>
     public static RpcRule Admin { get; } = new(RpcAccess.Admin);
 
     /// <summary>How it is decided.</summary>
     public RpcAccess Access { get; }
 
-    /// <summary>The permission demanded on the topic.</summary>
+    /// <summary>The right demanded on the topic.</summary>
     public Right Right { get; private init; }
 
     /// <summary>The topic that a request names.</summary>
     public Func<IMessage, string>? TopicOf { get; private init; }
 
-    /// <summary>A permission on the topic that the request names.</summary>
+    /// <summary>A right on the topic that the request names.</summary>
     public static RpcRule On<TRequest>(Right right, Func<TRequest, string> topicOf)
         where TRequest : IMessage =>
         new(RpcAccess.Topic) { Right = right, TopicOf = request => topicOf((TRequest)request) };
 
-    /// <summary>Any permission on the topic that the request names.</summary>
+    /// <summary>Any right on the topic that the request names.</summary>
     public static RpcRule Seeing<TRequest>(Func<TRequest, string> topicOf)
         where TRequest : IMessage => new(RpcAccess.Sight) { TopicOf = request => topicOf((TRequest)request) };
 
     /// <summary>
-    /// Any permission on the topic that the request names; when it names none, the answer holds only what the caller
+    /// Any right on the topic that the request names; when it names none, the answer holds only what the caller
     /// may see.
     /// </summary>
     public static RpcRule SeeingAny<TRequest>(Func<TRequest, string> topicOf)
         where TRequest : IMessage => new(RpcAccess.FilteredSight) { TopicOf = request => topicOf((TRequest)request) };
 
     /// <summary>
-    /// A permission on the topic that the first request of a stream names: the call demands it before it opens
+    /// A right on the topic that the first request of a stream names: the call demands it before it opens
     /// anything.
     /// </summary>
     public static RpcRule Stream(Right right) => new(RpcAccess.Stream) { Right = right };

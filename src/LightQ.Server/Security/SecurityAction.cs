@@ -18,13 +18,13 @@ internal enum SecurityAction
     /// <summary>A user, or a topic's own user, got another password.</summary>
     PasswordChanged,
 
-    /// <summary>A user was deleted, with its permissions and tokens.</summary>
+    /// <summary>A user was deleted, with its rights and tokens.</summary>
     UserDeleted,
 
-    /// <summary>A user got a permission.</summary>
+    /// <summary>A user got a right.</summary>
     RightGranted,
 
-    /// <summary>A user lost a permission.</summary>
+    /// <summary>A user lost a right.</summary>
     RightRevoked,
 
     /// <summary>A token was made that outlives a login.</summary>

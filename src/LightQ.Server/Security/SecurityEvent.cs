@@ -1,7 +1,7 @@
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// A login, or a change of users and permissions, of topics and groups, or of the broker's own state. Holds no secret:
+/// A login, or a change of users and rights, of topics and groups, or of the broker's own state. Holds no secret:
 /// never a password, a token or a hash of one.
 /// </summary>
 /// <param name="Action">What happened.</param>
@@ -14,7 +14,7 @@ namespace LightQ.Server.Security;
 /// What it was done to: a user's name, a token's id, a topic, a group as TOPIC/GROUP; empty when that is the actor.
 /// </param>
 /// <param name="Detail">
-/// Details for people: the permission that was granted, the mechanism of a login, why one was rejected. May be empty.
+/// Details for people: the right that was granted, the mechanism of a login, why one was rejected. May be empty.
 /// </param>
 internal sealed record SecurityEvent(
     SecurityAction Action,

@@ -49,11 +49,13 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
         }
 
         if (broker.FailureOf(StoredState.Positions) is not null)
-            reasons.Add("the positions of groups cannot be stored: what they settle comes again after an unclean stop");
+            reasons.Add(
+                "the positions of groups cannot be stored: what they settle is redelivered after an unclean stop"
+            );
         if (IsAuditFailing == true)
             reasons.Add("the audit log cannot be written");
         if (IsLimitedToAdmin)
-            reasons.Add("the catalog was repaired and nobody but admin may log in until it is confirmed");
+            reasons.Add("the catalog was repaired and only admin may log in until it is confirmed");
         return reasons;
     }
 }

@@ -41,7 +41,7 @@ internal static class Figures
                 "lightq.catalog.unconfirmed",
                 FigureKind.Gauge,
                 "",
-                "1 while nobody but admin may log in, because a repair of the catalog is not confirmed.",
+                "1 while only admin may log in, because a repair of the catalog is not confirmed.",
                 r => One(r.Source.Degradation.IsLimitedToAdmin)
             ),
             new(
@@ -103,7 +103,7 @@ internal static class Figures
                 "lightq.positions.failed",
                 FigureKind.Gauge,
                 "",
-                "1 while the positions of groups cannot be stored: what they settle comes again after an unclean "
+                "1 while the positions of groups cannot be stored: what they settle is redelivered after an unclean "
                     + "stop.",
                 r => One(r.Source.Broker.FailureOf(StoredState.Positions) is not null)
             ),

@@ -65,14 +65,14 @@ internal static class GroupFigureList
             "redelivered",
             FigureKind.Counter,
             Messages,
-            "Those of them that a member had been given before.",
+            "Those of them that a member had got before.",
             g => g.Counts.Redelivered
         ),
         Each(
             "dead_lettered",
             FigureKind.Counter,
             Messages,
-            "Messages that a group gave up and that are in the dead-letter topic.",
+            "Messages that a group dead-lettered and that are in the dead-letter topic.",
             g => g.Counts.DeadLettered
         ),
         Each("paused", FigureKind.Gauge, "", "1 for a group that is paused.", g => g.IsPaused ? 1 : 0),

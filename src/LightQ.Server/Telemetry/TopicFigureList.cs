@@ -165,7 +165,7 @@ internal static class TopicFigureList
             "lightq.topic.dead_letters",
             FigureKind.Gauge,
             Messages,
-            "Messages that the dead-letter topic of a topic holds; absent for who may not see that topic.",
+            "Messages that the dead-letter topic of a topic holds; absent for callers that may not see that topic.",
             r =>
                 from t in r.Topics
                 let letters = TopicBacklog.DeadLettersOf(r.Source.Broker, t.Topic, r.Sees)

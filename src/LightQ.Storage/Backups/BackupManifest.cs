@@ -27,7 +27,7 @@ public sealed record BackupManifest
     public string ManifestSha256
     {
         get;
-        init => field = value ?? ""; // What reads JSON sets it to null when it is not there.
+        init => field = value ?? ""; // The JSON reader sets it to null when it is missing.
     } = "";
 
     /// <summary>The format; a later one is refused.</summary>
@@ -54,7 +54,7 @@ public sealed record BackupManifest
     public IReadOnlyList<string> Damaged
     {
         get;
-        init => field = value ?? []; // What reads JSON sets it to null when it is not there.
+        init => field = value ?? []; // The JSON reader sets it to null when it is missing.
     } = [];
 
     /// <summary>Bytes of all files.</summary>

@@ -25,7 +25,7 @@ public static class BackupRestore
     /// </summary>
     /// <param name="folder">The backup's folder.</param>
     /// <param name="directory">The data directory to make.</param>
-    /// <param name="progress">Told each file or journal before it is read; null for nobody.</param>
+    /// <param name="progress">Gets each file or journal before it is read; may be null.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BackupException">
     /// The backup is damaged: nothing was written. Or the directory is not empty, or its disk is full.
@@ -141,7 +141,7 @@ public static class BackupRestore
     {
         CheckpointFile.Open(files, directory, out Checkpoint? last, out _);
         if (last is not { } checkpoint || EpochFile.Read(files, directory) is not { } epochs)
-            return; // Damaged on the broker and kept as it was: the start says so.
+            return; // Damaged on the broker and kept as it was: the broker reports it at its start.
         uint epoch = checkpoint.Epoch + EpochStep;
         epochs.Add((epoch, checkpoint.Durable.Offset));
         Replace(files, Path.Combine(directory, EpochFile.Name), EpochFile.Encode(epochs));

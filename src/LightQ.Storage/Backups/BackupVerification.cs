@@ -16,7 +16,7 @@ public static class BackupVerification
     /// in its place.
     /// </summary>
     /// <param name="folder">The backup's folder.</param>
-    /// <param name="progress">Told each file or journal before it is read; null for nobody.</param>
+    /// <param name="progress">Gets each file or journal before it is read; may be null.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BackupException">It is not complete, or something is damaged: the message names it.</exception>
     /// <returns>What it holds.</returns>
@@ -46,7 +46,7 @@ public static class BackupVerification
     /// <summary>Looks for damage that the hashes cannot show, because the files were copied with it.</summary>
     /// <param name="folder">The backup's folder.</param>
     /// <param name="manifest">What it holds.</param>
-    /// <param name="progress">Told each journal before it is read; null for nobody.</param>
+    /// <param name="progress">Gets each journal before it is read; may be null.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <returns>Directories in the folder, and what is wrong there.</returns>
     public static IReadOnlyList<(string Directory, string Detail)> FindDamage(
@@ -110,7 +110,7 @@ public static class BackupVerification
     /// </summary>
     /// <param name="folder">The backup's folder.</param>
     /// <param name="manifest">What it holds.</param>
-    /// <param name="progress">Told each file before it is read; null for nobody.</param>
+    /// <param name="progress">Gets each file before it is read; may be null.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BackupException">One is missing, another or one too many: the message names it.</exception>
     public static void VerifyHashes(

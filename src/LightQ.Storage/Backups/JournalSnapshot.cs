@@ -60,7 +60,7 @@ public sealed class JournalSnapshot
             if (oldest is null && _log.Closed)
                 return false;
             if (oldest is null)
-                Take(); // All of it has expired before any of it was copied: a later moment does as well.
+                Take(); // All of it expired before any of it was copied. A later moment does as well.
         }
         await CopyProducersAsync(directory, sink, cancellationToken).ConfigureAwait(false);
         await sink.WriteFileAsync($"{directory}/{EpochFile.Name}", EpochFile.Encode(_log.Epochs), cancellationToken)
@@ -89,7 +89,7 @@ public sealed class JournalSnapshot
                     segments.Add(segment);
             }
             _segments = [.. segments];
-            // Retention took what the end was in.
+            // Retention removed the segment that the end was in.
         } while (_end.Ordinal != 0 && _segments.LastOrDefault()?.Header.Ordinal != _end.Ordinal && !_log.Closed);
     }
 

@@ -18,7 +18,7 @@ public static class DiskError
                     + $"names, says what can be mended",
             JournalMissingException =>
                 "the log's files are gone: put them back while the broker is stopped, where its log says that they "
-                    + "were, or delete the topic, which gives its messages up",
+                    + "were, or delete the topic and lose its messages",
             JournalFormatException =>
                 "a file of the log is of another version or belongs to another topic; the broker's log says which",
             InsufficientMemoryException => "there is no memory for it",

@@ -7,7 +7,7 @@ namespace LightQ.Storage.Files;
 /// A file's bytes, mapped for reading. Never read beyond what was written: a page without a block behind it ends the
 /// process.
 /// </summary>
-/// <remarks>Who made it disposes it, when no reader can hold a slice any more.</remarks>
+/// <remarks>Its creator disposes it, when no reader can hold a slice any more.</remarks>
 internal abstract unsafe class FileMapping : MemoryManager<byte>
 {
     private readonly byte* _address;

@@ -41,13 +41,13 @@ internal interface IStorageFile : IDisposable
     /// </summary>
     void DropCached(long position, long length)
     {
-        // Where there is no such call, reads may come from the cache.
+        // Systems without such a call: reads may come from the cache.
     }
 
-    /// <summary>It has been given another name: errors tell that one from now on.</summary>
+    /// <summary>It has another name: errors show that one from now on.</summary>
     void IsNow(string path)
     {
-        // Where errors name no file.
+        // Systems whose errors name no file.
     }
 
     /// <summary>Maps the file's first bytes for reading; null where that is not possible.</summary>

@@ -78,7 +78,7 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
     {
         while (Libc.FDataSync(Descriptor) != 0)
         {
-            // Interrupted, it has not looked for errors yet: nothing is lost that the next call would not tell.
+            // An interrupted call has not looked for errors yet: the next call reports them.
             if (Marshal.GetLastPInvokeError() != Libc.InterruptedCall)
                 throw Error(StorageIOException.Sync);
         }
@@ -102,7 +102,7 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
             return;
         }
 
-        // Some file systems say yes and reserve nothing.
+        // Some file systems report success and reserve nothing.
         if (AllocatedBytes() < length)
             WriteZeros(length);
     }

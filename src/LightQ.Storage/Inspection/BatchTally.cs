@@ -25,7 +25,7 @@ internal sealed class BatchTally : IRecoveredBatchVisitor
 
     public void OnSnapshot(ReadOnlySpan<byte> snapshot)
     {
-        // A walk over batches has none.
+        // A walk over batches has no snapshots.
     }
 
     public void OnBatch(in BatchView header)

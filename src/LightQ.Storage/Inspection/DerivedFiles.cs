@@ -69,8 +69,8 @@ internal static class DerivedFiles
             );
             return;
         }
-        // What a recovered tail's index holds may begin at other batches: only an entry that is wrong about its own
-        // batch is.
+        // The index of a recovered tail may name other batches than a new index would. An entry is wrong only when it
+        // does not fit its own batch.
         HashSet<SegmentIndexEntry> batches = [.. segment.Index!.Entries];
         foreach (SegmentIndexEntry entry in stored.Entries)
         {

@@ -15,7 +15,7 @@ internal static class GapBatch
 
     /// <summary>Fills the hole.</summary>
     /// <param name="file">The segment's new file.</param>
-    /// <param name="segment">Whose file it is.</param>
+    /// <param name="segment">The segment of the file.</param>
     /// <param name="position">Where in it the hole begins.</param>
     /// <param name="hole">The hole.</param>
     /// <param name="epoch">The log's epoch.</param>
@@ -54,8 +54,8 @@ internal static class GapBatch
         BatchWriter.Stamp(header, stamp);
         if (hole.NextCrc is not { } crc)
             return;
-        // What follows refers to the checksum of the batch that was here. A sequence number without a producer means
-        // nothing: it is the open field.
+        // The next batch refers to the checksum of the batch that was here. A sequence number without a producer means
+        // nothing: it is the free field.
         CrcSolver.Solve(
             header[..BatchLayout.HeaderCrc],
             header[BatchLayout.PayloadCrc..],

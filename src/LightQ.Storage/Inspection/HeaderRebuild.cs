@@ -31,7 +31,7 @@ internal static class HeaderRebuild
     )
     {
         SegmentHeader? found = TryFindWith(file, files, identity, before, behind, isAlone);
-        // An older version wrote segments without a key into the same log. Their batches say so themselves.
+        // An older version wrote segments without a key into the same log. Their batches show it.
         return found
             ?? (
                 identity.Key.IsNone
@@ -69,7 +69,7 @@ internal static class HeaderRebuild
             return null;
         if (!isFirstWhole)
         {
-            // The first batch went with the page: only the segment before can say where this one begins.
+            // The first batch is lost with the page: only the segment before can say where this one begins.
             if (
                 before is not { } end
                 || !BatchSearch.TryFind(
@@ -91,7 +91,7 @@ internal static class HeaderRebuild
             return After(identity, file.Ordinal, end, later.LeaderEpoch);
         }
         (long baseOffset, uint epoch, uint wantedCrc) = (first.BaseOffset, first.LeaderEpoch, first.PreviousCrc);
-        // Then the page is one without a key, and the codes mean nothing.
+        // Then the rebuilt page has no key, and the codes mean nothing.
         bool isKeyLost = identity.Key.IsNone && first.Mac != 0;
         if (
             before is { } known
@@ -110,8 +110,8 @@ internal static class HeaderRebuild
             : null;
         if (position is not { } basePosition || (before is not null && !isAlone))
             return null;
-        // Nothing is left of what came before. That checksum is the one field still open, and the page's own checksum
-        // tells it.
+        // Nothing is left of the log before it. The checksum there is the one field still open, and the page's own
+        // checksum gives it.
         return WithCrc(
             After(identity, file.Ordinal, new LogEnd(basePosition, baseOffset, 0, file.Ordinal - 1, 0), epoch),
             wantedCrc
@@ -162,7 +162,7 @@ internal static class HeaderRebuild
 
         public void OnSnapshot(ReadOnlySpan<byte> snapshot)
         {
-            // A walk over batches has none.
+            // A walk over batches has no snapshots.
         }
 
         public void OnBatch(in BatchView header)

@@ -24,14 +24,14 @@ public static class JournalInspector
     /// <summary>Inspects one partition of a durable topic.</summary>
     /// <param name="directory">Its directory.</param>
     /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
-    /// <param name="progress">Told the name of each segment before it is read; null for nobody.</param>
+    /// <param name="progress">Gets the name of each segment before it is read; may be null.</param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
     public static JournalReport Inspect(string directory, Guid? topicId = null, Action<string>? progress = null) =>
         Inspect(directory, topicId, PlatformFileSystem.Choose(), progress).Report;
 
     /// <summary>Inspects a journal of records: the catalog, or the groups' positions.</summary>
     /// <param name="directory">Its directory.</param>
-    /// <param name="replay">Gets every record that is valid; null for nobody.</param>
+    /// <param name="replay">Gets every record that is valid; may be null.</param>
     /// <exception cref="IOException">
     /// The disk refuses to read; <see cref="JournalCorruptException"/> for a record that is whole and cannot be read,
     /// with <paramref name="replay"/>.
@@ -83,7 +83,7 @@ public static class JournalInspector
     /// <param name="directory">Its directory.</param>
     /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
     /// <param name="onBatch">Gets every batch, oldest first.</param>
-    /// <param name="onHole">Gets every range that holds no batch; null for nobody.</param>
+    /// <param name="onHole">Gets every range that holds no batch; may be null.</param>
     public static JournalReport Read(
         string directory,
         Guid? topicId,

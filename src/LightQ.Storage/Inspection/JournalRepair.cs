@@ -77,7 +77,7 @@ public sealed class JournalRepair
     /// <summary>Plans the repair of a partition. Changes nothing.</summary>
     /// <param name="directory">Its directory.</param>
     /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
-    /// <param name="progress">Told the name of each segment before it is read; null for nobody.</param>
+    /// <param name="progress">Gets the name of each segment before it is read; may be null.</param>
     public static JournalRepair Plan(string directory, Guid? topicId = null, Action<string>? progress = null) =>
         Plan(directory, topicId, PlatformFileSystem.Choose(), progress);
 

@@ -12,7 +12,7 @@ internal sealed class LogContents(LogSurvey survey, IFileSystem files)
 
     /// <summary>Reads everything, oldest first.</summary>
     /// <param name="onBatch">Gets every batch.</param>
-    /// <param name="onHole">Gets every range of bytes that holds no valid batch header; null for nobody.</param>
+    /// <param name="onHole">Gets every range of bytes that holds no valid batch header; may be null.</param>
     public void Read(StoredBatchVisitor onBatch, Action<RepairLoss>? onHole = null)
     {
         foreach (SurveyedSegment segment in survey.Segments)

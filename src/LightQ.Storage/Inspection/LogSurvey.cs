@@ -124,7 +124,8 @@ internal sealed class LogSurvey
         {
             long last = _found.FindLast(f => f.Header is not null)?.Ordinal ?? 0;
             last = Math.Max(last, _checkpoint?.Durable.Ordinal ?? 0);
-            // Behind the last segment lies what was made ahead. It counts only if its bytes show that it was used.
+            // Behind the last segment lie files that were made ahead. Each counts only if its bytes show that it was
+            // used.
             foreach (FoundSegment file in _found.Where(f => f.Ordinal > last && !f.IsBlank))
             {
                 if (FindProof(file) > (_checkpoint?.Durable.Offset ?? -1) || _checkpoint is null)

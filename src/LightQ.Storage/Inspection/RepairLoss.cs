@@ -1,6 +1,6 @@
 namespace LightQ.Storage.Inspection;
 
-/// <summary>What a repair gives up.</summary>
+/// <summary>What a repair loses.</summary>
 /// <param name="File">The segment.</param>
 /// <param name="FirstOffset">The first offset.</param>
 /// <param name="LastOffset">The last offset.</param>

@@ -13,7 +13,7 @@ internal static class RepairedSegment
     {
         string path = Path.Combine(directory, segment.Name);
         string temporary = path + SegmentName.Temporary;
-        // An index of the old file leads into what is lost.
+        // The old file's index points into what is lost.
         files.Delete(Path.Combine(directory, SegmentName.Of(segment.Ordinal, SegmentName.Index)));
         long bytes = Math.Max(segment.File?.FileBytes ?? 0, segment.FilePosition(segment.End.Position));
         if (segment.File is { } old)

@@ -162,7 +162,8 @@ public sealed unsafe class MappedJournalReader : IDisposable
 
             _next = Map(_directory, ordinal);
         }
-        // The last batch of this segment may have come after it was looked for, and before the header page was.
+        // The writer may have appended this segment's last batch after the look for it, and before the look for the
+        // next header page.
         if (!TryReadHeader(_next, ordinal, out SegmentHeader header) || header.BasePosition != _position)
             return false;
         _segment.Dispose();

@@ -69,7 +69,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
             Roll();
         }
         foreach (Segment segment in _log.Segments)
-            segment.Retire(); // Recovery's own; what is written from here on is mapped.
+            segment.Retire(); // Recovery opened it; the writer maps its segments itself.
     }
 
     /// <summary>The offset that the next message gets.</summary>
@@ -209,7 +209,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
         Task<MappedSegment> prepared = _next!;
         _next = null; // If it could not be made, the next append tries again.
         MappedSegment next = prepared.GetAwaiter().GetResult();
-        _failed = true; // Final when what follows fails in between: the header page may be there or not.
+        _failed = true; // Stays true if a step below fails: the header page may be there or not.
         if (_segment is not null)
         {
             _segment.Sync();
@@ -257,7 +257,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Leaves no file that was made for nothing; one that could not be made is nobody's error any more.
+    /// Leaves no file that was made for nothing; the error of one that could not be made no longer counts.
     /// </summary>
     private void DropNext()
     {

@@ -3,7 +3,7 @@ using System.IO.MemoryMappedFiles;
 
 namespace LightQ.Storage.Mapped;
 
-/// <summary>A segment file, mapped as a whole by its writer or by a reader. Whoever made it disposes it.</summary>
+/// <summary>A segment file, mapped as a whole by its writer or by a reader. Its creator disposes it.</summary>
 internal sealed unsafe class MappedSegment : IDisposable
 {
     private readonly MemoryMappedFile _file;

@@ -114,7 +114,7 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
             return true;
         Segment? segment = _log.Segments.FindPosition(target.Position);
         if (segment is null || !segment.TryAcquire())
-            return true; // Retention took it meanwhile: the reader sees the new start.
+            return true; // Retention removed it meanwhile: the reader sees the new start.
         try
         {
             return TryRead(segment, target, Math.Min(readable.Position, segment.EndPosition));
@@ -180,7 +180,8 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
                     ? header.BaseOffset <= target.Offset && target.Offset < header.NextOffset
                     : header.BaseOffset == expected;
             if (!inOrder || (chain ?? header.PreviousCrc) != header.PreviousCrc)
-                break; // Whole, but not what was written here: a write that went astray, or one that never arrived.
+                // Valid, but not what was written here: a write that went to a wrong place, or one that never arrived.
+                break;
             if (header.Kind == BatchKind.Gap)
                 break;
             if (header.Length > rest.Length)

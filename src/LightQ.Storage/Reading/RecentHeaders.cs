@@ -42,7 +42,7 @@ internal sealed class RecentHeaders
             if (segment.Header.Ordinal > _end.Ordinal)
                 continue;
             if (!segment.TryAcquire())
-                return; // Retention took it meanwhile, and all before it.
+                return; // Retention removed it meanwhile, and all before it.
             try
             {
                 Visit(segment, visitor);

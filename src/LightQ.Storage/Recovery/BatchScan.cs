@@ -15,7 +15,7 @@ internal static class BatchScan
     /// Where the first batch begins, what offset it must have and what checksum it must refer to.
     /// </param>
     /// <param name="limit">Log position to stop at.</param>
-    /// <param name="payloads">Whether payload checksums are verified too; nobody reads that of a gap.</param>
+    /// <param name="payloads">Whether payload checksums are verified too; no reader uses that of a gap.</param>
     /// <param name="visitor">Gets every valid header.</param>
     /// <returns>Where the valid batches end.</returns>
     public static LogEnd Run(
@@ -30,7 +30,7 @@ internal static class BatchScan
         LogEnd at = start with { Ordinal = segment.Header.Ordinal };
         while (TryNext(window, segment, limit, payloads, visitor, ref at))
         {
-            // It is what must come there.
+            // The batch is the one that must follow.
         }
         return at;
     }
@@ -170,7 +170,7 @@ internal static class BatchScan
     public static bool IsPayload(ReadOnlySpan<byte> payload, uint crc) =>
         Mutation.NoCrc || Crc32C.Compute(payload) == crc;
 
-    /// <summary>Reads the payload, which ends the header's view. Nobody reads the payload of a gap.</summary>
+    /// <summary>Reads the payload, which ends the header's view. No reader uses the payload of a gap.</summary>
     private static bool HasPayload(FileWindow window, Segment segment, long position, in BatchView header)
     {
         if (header.Kind == BatchKind.Gap)

@@ -58,7 +58,7 @@ internal sealed class CheckpointFile
         using IStorageFile file = _files.Open(Path.Combine(_directory, Name), OpenMode.ReadWrite);
         file.Write(slot, (long)(checkpoint.Generation % 2) * Checkpoint.SlotSize);
         file.Sync();
-        // Not before: another try must not write over the other slot, which is whole.
+        // Not before the sync: another try must not overwrite the other slot, which is valid.
         _generation = checkpoint.Generation;
     }
 

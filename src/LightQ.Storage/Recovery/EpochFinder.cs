@@ -10,7 +10,7 @@ internal sealed class EpochFinder : IRecoveredBatchVisitor
 
     public void OnSnapshot(ReadOnlySpan<byte> snapshot)
     {
-        // A walk over batches has none.
+        // A walk over batches has no snapshots.
     }
 
     public void OnBatch(in BatchView header)

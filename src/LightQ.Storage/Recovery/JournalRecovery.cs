@@ -65,7 +65,7 @@ internal sealed class JournalRecovery
         {
             _checkpoints.Write(
                 new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: true, _key)
-            ); // At rest until somebody publishes.
+            ); // At rest until a client publishes.
         }
 
         RemoveExpired();
@@ -242,8 +242,8 @@ internal sealed class JournalRecovery
             Note(last, damaged);
         if (tail.Damaged.Count > 0)
         {
-            // What proves that these had been synced may lie behind the end. It must not be forgotten if this start is
-            // killed behind the cut.
+            // The proof that these batches had been synced may lie behind the end. It must not be lost if this start is
+            // killed after the cut.
             last.File.Sync();
             long start = checkpoint?.StartOffset ?? _segments[0].BaseOffset;
             _checkpoints.Write(
@@ -374,7 +374,7 @@ internal sealed class JournalRecovery
         }
         catch (IOException error) when (StorageIOException.IsDiskFull(error))
         {
-            // Reading goes on. An epoch needs its entry when something is appended in it: that waits.
+            // Reads go on. Only an append needs the entry of its epoch, and waits for it.
             _isEpochKept = false;
         }
         return epochs;

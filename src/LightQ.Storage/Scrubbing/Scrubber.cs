@@ -5,12 +5,12 @@ using LightQ.Storage.Writing;
 namespace LightQ.Storage.Scrubbing;
 
 /// <summary>
-/// Reads everything that is durable again and again, slowly, so that damage is found before somebody needs what it hit.
+/// Reads everything that is durable again and again, slowly, so that damage is found before a reader needs what it hit.
 /// </summary>
 /// <remarks>
 /// One thread for all journals, started with the first. A pass takes the journals in a random order, so that where
 /// brokers are often restarted each has its turn: nothing is remembered over a restart. What a reader has found damaged
-/// is looked at first, whatever the rate: this thread alone says what is damaged, so each range is told once.
+/// is looked at first, whatever the rate: this thread alone says what is damaged, so each range is reported once.
 /// </remarks>
 internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, IDisposable
 {
@@ -161,8 +161,8 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
                     (_passing, _passBegan, _visited) = (true, now, 0);
                 if (_visited < _logs.Count)
                 {
-                    // Between two passes it is one that was opened late: a start takes longer than the first pass over
-                    // what is there already.
+                    // Between two passes this is a log that was opened late: a start takes longer than the first pass
+                    // over the logs that are open already.
                     (_log, _ordinal) = (_logs[_visited++], 0);
                     continue;
                 }

@@ -43,12 +43,12 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
         }
         catch (StorageIOException error) when (error.IsOutOfDescriptors)
         {
-            budget = Math.Min(budget, 0); // Others need one more than this does.
+            budget = Math.Min(budget, 0); // Other work needs a descriptor more.
             return false;
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // Retention takes a segment out of the list before it takes its name.
+            // Retention takes a segment out of the list before it deletes the file.
             if (!log.Closed && log.Segments.Contains(segment))
             {
                 Report([
@@ -74,7 +74,7 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
 
     private bool Read(IStorageFile file, LogEnd end, byte[] buffer, long tailBytes, ref long budget)
     {
-        // Behind the tail the disk is to be read and not the cache, and nobody else wants what was read.
+        // Before the tail, read the disk and not the cache: no reader needs these bytes there.
         bool isCold = end.Position <= log.TailStart(tailBytes);
         long from = _at.Position,
             most = Math.Min(budget, end.Position - from);
@@ -88,7 +88,7 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
             && BatchScan.TryNext(window, alone, end.Position, payloads: true, visitor: null, ref _at)
         )
         {
-            // Whole, and what was written here.
+            // Valid, and what was written here.
         }
         budget -= _at.Position - from;
         bool isDone = _at.Position - from < most || _at.Position == end.Position;

@@ -3,7 +3,7 @@ using LightQ.Storage.Files;
 namespace LightQ.Storage.Segments;
 
 /// <summary>
-/// One segment file: opened and mapped when needed, closed when nobody has used it for a while or when it is retired.
+/// One segment file: opened and mapped when needed, closed when it was not used for a while or when it is retired.
 /// </summary>
 /// <remarks>
 /// Counted: the list holds one reference, every run in flight and every write one more. The writer alone moves
@@ -11,7 +11,9 @@ namespace LightQ.Storage.Segments;
 /// </remarks>
 internal sealed class Segment
 {
-    /// <summary>In place of the reference count while the file is taken out: those who want one try again.</summary>
+    /// <summary>
+    /// In place of the reference count while the file is taken out: callers that want a reference try again.
+    /// </summary>
     private const int Resting = int.MinValue;
 
     private readonly IFileSystem _files;
@@ -69,7 +71,7 @@ internal sealed class Segment
     /// <summary>Log position that no batch of this segment can pass.</summary>
     public long Limit => BasePosition + FileBytes - SegmentHeader.PageSize;
 
-    /// <summary>Whose housekeeping closes it again when nobody uses it; null while only recovery has it.</summary>
+    /// <summary>The log whose housekeeping closes it when it is unused; null while only recovery has it.</summary>
     public ILogHost? Owner { get; set; }
 
     /// <summary>Whether its file or mapping is open.</summary>
@@ -143,11 +145,11 @@ internal sealed class Segment
         return false;
     }
 
-    /// <summary>As <see cref="TryAcquire"/>, for the writer: nobody retires the segment it is at.</summary>
+    /// <summary>As <see cref="TryAcquire"/>, for the writer: its segment is never retired.</summary>
     public void Acquire() => ObjectDisposedException.ThrowIf(!TryAcquire(), this);
 
     /// <summary>
-    /// Closes file and mapping if nobody has used them for so many looks in a row; whoever needs them opens them again.
+    /// Closes file and mapping if they were not used for so many looks in a row; the next user opens them again.
     /// </summary>
     /// <remarks>
     /// One thread at a time, and not beside <see cref="Retire"/>. A file with bytes that are not synced stays open:
@@ -180,7 +182,7 @@ internal sealed class Segment
     }
 
     /// <summary>Gives up the list's reference. The name must be gone already.</summary>
-    /// <param name="closed">Called when nobody reads the file any more.</param>
+    /// <param name="closed">Called when the file has no reader any more.</param>
     public void Retire(Action? closed = null)
     {
         _closed = closed;

@@ -32,7 +32,7 @@ internal sealed class SegmentIndex
     }
 
     /// <summary>
-    /// Forgets what was noted from a log position on, because recovery cuts it. Nobody may look up meanwhile.
+    /// Forgets what was noted from a log position on, because recovery cuts it. No reader may look up meanwhile.
     /// </summary>
     public void CutAt(long position)
     {

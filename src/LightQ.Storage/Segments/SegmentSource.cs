@@ -57,7 +57,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
     /// On the supply thread: makes the file that was asked for, unless the writer has taken that on itself.
     /// </summary>
     /// <exception cref="IOException">
-    /// It cannot be made; <see cref="StorageIOException.IsDiskFull"/> tells the harmless case.
+    /// It cannot be made; <see cref="StorageIOException.IsDiskFull"/> shows the harmless case.
     /// </exception>
     public void Prepare()
     {
@@ -74,7 +74,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             isWritten = false;
         try
         {
-            // Opened again when it is needed: a topic that then rests holds no descriptor for it.
+            // Opened again when it is needed: a topic that rests meanwhile holds no descriptor for it.
             Make(ordinal, bytes, (long)bytes * Reserve, out isWritten).Dispose();
             made = true;
         }
@@ -162,7 +162,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         }
 
         if (_files.Exists(segment.Path))
-            _ = segment.File; // Opened while it still has the name it is opened by: a reader may be about to.
+            _ = segment.File; // Open it while it still has its old name: a reader may be about to.
         if (!keep)
         {
             _files.Delete(segment.Path);

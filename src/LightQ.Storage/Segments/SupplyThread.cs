@@ -1,7 +1,7 @@
 namespace LightQ.Storage.Segments;
 
 /// <summary>
-/// The thread for slow file work that nobody waits for: making segments ahead, filling them, writing indexes.
+/// The thread for slow file work that no caller waits for: making segments ahead, filling them, writing indexes.
 /// </summary>
 internal sealed class SupplyThread : IDisposable
 {

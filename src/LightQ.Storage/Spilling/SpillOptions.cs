@@ -28,7 +28,7 @@ public sealed record SpillOptions
                 value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxMemoryBytes), value, "1 or more");
     } = 64L << 20;
 
-    /// <summary>Told why a queue cannot be kept. Must not block, and must not throw.</summary>
+    /// <summary>Called with the reason when a queue cannot be kept. Must not block, and must not throw.</summary>
     public Action<Exception> OnFailed { get; init; } = static _ => { };
 
     /// <summary>

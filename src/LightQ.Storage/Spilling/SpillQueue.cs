@@ -217,7 +217,7 @@ public sealed class SpillQueue : IDisposable
             bool isWanted = !run.IsTaken && run != _lent && !_isDisposed;
             EndWriting(run, keepsBuffer: run == _lent);
             if (!isWanted)
-                return; // Its place in the file is the next one's.
+                return; // The next run takes its place in the file.
             run.File = file;
             file.Length += run.Length;
             file.Runs++;
@@ -256,7 +256,7 @@ public sealed class SpillQueue : IDisposable
         _failed(reason);
     }
 
-    /// <summary>The buffer is the reader's alone again, or nobody's. The caller holds the lock.</summary>
+    /// <summary>Only the reader has the buffer again, or nothing has. The caller holds the lock.</summary>
     private void EndWriting(SpilledRun run, bool keepsBuffer)
     {
         run.IsWriting = false;
@@ -284,7 +284,7 @@ public sealed class SpillQueue : IDisposable
     private void Drop(SpilledRun run)
     {
         if (run.Buffer is null || run.IsWriting)
-            return; // What is being written is given back behind that.
+            return; // A buffer that is being written is freed after the write.
         if (run.IsReadBack)
             ArrayPool<byte>.Shared.Return(run.Buffer);
         else

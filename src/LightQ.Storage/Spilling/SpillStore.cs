@@ -139,7 +139,7 @@ public sealed class SpillStore : IDisposable
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // A disk that does not even remove takes nothing new either: what is left goes at the next start.
+            // A disk that cannot even delete takes nothing new either. The next start removes what is left.
         }
     }
 

@@ -1,6 +1,6 @@
 namespace LightQ.Storage.State;
 
-/// <summary>Whose position it is.</summary>
+/// <summary>The group and partition of a position.</summary>
 /// <param name="Group">The consumer group.</param>
 /// <param name="TopicId">The topic.</param>
 /// <param name="Partition">The topic's partition.</param>

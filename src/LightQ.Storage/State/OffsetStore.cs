@@ -83,7 +83,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
     /// <param name="directory">Its directory, its own.</param>
     /// <param name="environment">Whose file system and housekeeping it uses.</param>
     /// <param name="failureChanged">
-    /// Told when <see cref="Failure"/> begins, and with null when it is over. Must not block, and must not throw.
+    /// Called when <see cref="Failure"/> begins, and with null when it is over. Must not block, and must not throw.
     /// </param>
     /// <exception cref="JournalCorruptException">Positions that had been durable are damaged.</exception>
     public static OffsetStore Open(
@@ -124,7 +124,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
     }
 
     /// <summary>Sets a position. Never touches the disk.</summary>
-    /// <param name="key">Whose.</param>
+    /// <param name="key">The group and partition.</param>
     /// <param name="offset">The next offset to deliver.</param>
     /// <param name="state">What else belongs to it, opaque; for example what was settled beyond the offset.</param>
     public void Set(in OffsetKey key, long offset, ReadOnlySpan<byte> state = default)
@@ -162,7 +162,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
     /// <summary>
     /// Gets the lowest position that a start would find, whatever ends the process or the machine now.
     /// </summary>
-    /// <param name="key">Whose.</param>
+    /// <param name="key">The group and partition.</param>
     /// <param name="offset">The position; -1 when a start may find none.</param>
     /// <returns>Whether one is certain to be found.</returns>
     public bool TryGetKept(in OffsetKey key, out long offset)
@@ -279,7 +279,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // Said, and tried again.
+            // SetFailure reported it; housekeeping tries again.
         }
         catch (ObjectDisposedException) when (_disposed)
         {
@@ -290,7 +290,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
 
     private void SetFailure(JournalFailure? failure)
     {
-        bool isNews = (_failure is null) != (failure is null); // Another error of the same trouble is none.
+        bool isNews = (_failure is null) != (failure is null); // Not another error of the same trouble.
         _failure = failure;
         if (isNews)
             _failureChanged(failure);
@@ -308,7 +308,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
             }
             catch (IOException error) when (_journal.HasFailed && !Mutation.NoNewFile)
             {
-                // Over at once if there is another file.
+                // The new file below ends the failure.
                 SetFailure(JournalFailure.Of("storing the positions of groups", error));
             }
         }
@@ -389,7 +389,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
                 if (_positions.TryGetValue(key, out Position? position))
                     position.Kept = position.Encoded;
             }
-            // One that was removed behind its record will be stored once more.
+            // A removal that came after its record was written is stored once more.
             _forgotten.RemoveWhere(key => !_changed.Contains(key));
         }
     }

@@ -231,7 +231,7 @@ public sealed class RecordJournal : IDisposable
         }
         catch (IOException error)
         {
-            // With its name it would count at the next start, before what is appended to this one.
+            // If it kept its name, it would count at the next start instead of what is appended to this one.
             if (_files.Exists(PathOf(_directory, generation)))
                 _failure ??= error;
             throw;
@@ -320,7 +320,7 @@ public sealed class RecordJournal : IDisposable
         }
         catch (IOException error)
         {
-            _failure = error; // Every record was on the disk before.
+            _failure = error; // Every record is on the disk already.
         }
     }
 

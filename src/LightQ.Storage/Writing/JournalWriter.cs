@@ -59,7 +59,7 @@ internal sealed class JournalWriter
     /// <summary>Writes and syncs once.</summary>
     public WriteOutcome Commit()
     {
-        _segment?.Acquire(); // From the first byte to the sync: its file is not closed meanwhile.
+        _segment?.Acquire(); // From the first byte to the sync: keeps its file open meanwhile.
         try
         {
             return WriteAndSync();
@@ -170,7 +170,7 @@ internal sealed class JournalWriter
     /// <returns>False when there is no space for it.</returns>
     private bool TryBegin(SegmentRoll roll)
     {
-        // The segment before is on the disk before the first byte of this one: a later segment is proof of the earlier.
+        // The segment before must be on the disk before the first byte of this one: a later segment proves the earlier.
         if (_end.Position != _log.Durable.Position)
         {
             _log.Written.Write(_end);
@@ -183,7 +183,7 @@ internal sealed class JournalWriter
             return false;
         }
         if (!_source.HasRoom(SegmentGrowth.Next(roll.FileBytes, _log.Options)))
-            // Before the appender needs the next one: what it accepts then would have to wait for space.
+            // Before the appender needs the next segment: batches that it accepts then would have to wait for space.
             _log.DiskFull = true;
         _ = _rolls.TryDequeue(out _);
         Segment? sealedSegment = _segment;

@@ -5,7 +5,7 @@ using LightQ.Storage.Segments;
 namespace LightQ.Storage.Writing;
 
 /// <summary>
-/// What a journal needs only while something is appended to it: the ring, and who fills and drains it.
+/// What a journal needs only while something is appended to it: the ring, and the parts that fill and drain it.
 /// </summary>
 /// <remarks>
 /// Made at the first append and given back at rest: 3 KiB of a topic without them, and the ring's pages.

@@ -20,19 +20,19 @@ public sealed class ConfirmationTests
 
         (await RunAsync(server, "topic", "truncate", "t", "--all")).FailedWith(
             Unconfirmed,
-            "Nothing was changed. Say --yes to remove 2 messages from t."
+            "Nothing was changed. Give --yes to remove 2 messages from t."
         );
         (await RunAsync(server, "topic", "truncate", "t/0", "--before", "1")).FailedWith(
             Unconfirmed,
-            "Say --yes to remove those below offset 1 of 2 messages from t/0."
+            "Give --yes to remove those below offset 1 of 2 messages from t/0."
         );
         (await RunAsync(server, "group", "delete", "t", "g", "--output", "json")).FailedWith(
             Unconfirmed,
-            "Say --yes to forget the group g of t and its position, 1 message behind the end."
+            "Give --yes to forget the group g of t and its position, 1 message behind the end."
         );
         (await RunAsync(server, "topic", "delete", "t")).FailedWith(
             Unconfirmed,
-            "Say --yes to delete the topic t with 2 messages."
+            "Give --yes to delete the topic t with 2 messages."
         );
         Assert.Equal(0, (await client.Topics.GetAsync("t", Cancelled)).StartOffsets[0]);
         Assert.Equal("g", (await client.Groups.GetAsync("t", "g", Cancelled)).Group);

@@ -174,7 +174,7 @@ public sealed class RetentionCommandTests
         finding = await RetentionChecks.RunAsync(client, Cancelled);
         Assert.Equal(CheckResult.Warning, finding.Result);
         Assert.Equal(
-            "1 message of t is kept for the group idle, which nobody uses; the oldest has waited for 7 days",
+            "1 message of t is kept for the group idle, which no client uses; the oldest has waited for 7 days",
             finding.Found
         );
         Assert.Equal("Start its consumers; if it is no longer needed, lightq group delete t idle.", finding.Fix);

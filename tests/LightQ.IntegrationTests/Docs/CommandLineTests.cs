@@ -19,7 +19,7 @@ public sealed class CommandLineTests
         Tool,
         "docs/use/consuming.md",
         "docs/use/message-features.md",
-        "docs/operate/ancestors.md",
+        "docs/operate/reference-tests.md",
         "docs/operate/audit.md",
         "docs/operate/backup.md",
         "docs/operate/doctor.md",

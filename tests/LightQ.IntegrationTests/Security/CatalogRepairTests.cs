@@ -79,7 +79,7 @@ public sealed class CatalogRepairTests
                     "right-revoked carol, consume on orders: the catalog has it again",
                     $"token-revoked admin, token {tokenId}: the catalog has it again",
                     "topic-deleted old: the catalog has it again",
-                    "user-created dora: the catalog has it no more",
+                    "user-created dora: the catalog no longer has it",
                 }
             )
             {
@@ -129,7 +129,7 @@ public sealed class CatalogRepairTests
             "--server",
             $"lightq://admin@127.0.0.1:{broker.DataPort}?control={broker.ControlPort}"
         );
-        Assert.Contains("everybody may log in again", confirmed.Succeeded().Text, StringComparison.Ordinal);
+        Assert.Contains("all users may log in again", confirmed.Succeeded().Text, StringComparison.Ordinal);
 
         // Who was refused has tried again, and gets in by itself.
         await Eventually.TrueAsync(
@@ -242,12 +242,12 @@ public sealed class CatalogRepairTests
             Assert.Equal(ErrorCode.PermissionDenied, await CodeAsync(shown, broker));
         // The topic that is back has no files any more.
         Assert.Equal(
-            "ready, degraded: 1 of 2 topics have failed, the catalog was repaired and nobody but admin may log in "
+            "ready, degraded: 1 of 2 topics have failed, the catalog was repaired and only admin may log in "
                 + "until it is confirmed\n",
             await ReadyAsync(broker)
         );
         Assert.Contains(
-            "nobody but admin may log in until 'lightq server confirm-catalog'",
+            "only admin may log in until 'lightq server confirm-catalog'",
             broker.Log,
             StringComparison.Ordinal
         );

@@ -84,7 +84,6 @@ public sealed class FloorTests
                 ["Output"],
                 ["Options"],
                 [
-                    "Ancestors",
                     "Audits",
                     "Backups",
                     "Bench",
@@ -92,6 +91,7 @@ public sealed class FloorTests
                     "Journals",
                     "Messages",
                     "Quickstart",
+                    "Reference",
                     "Servers",
                     "Stats",
                     "Users",

@@ -16,7 +16,7 @@ internal abstract class ScenarioView<TResult>
     public abstract string Name { get; }
 
     /// <summary>
-    /// What a reader must know to read the page who has never seen the project: what is measured, how, against
+    /// What a reader who has never seen the project must know to read the page: what is measured, how, against
     /// what, and what it does not show.
     /// A paragraph each.
     /// </summary>

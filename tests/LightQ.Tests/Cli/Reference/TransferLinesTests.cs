@@ -1,6 +1,6 @@
 using LightQ.Bench.Figures;
 using LightQ.Bench.Reference;
-using LightQ.Cli.Ancestors;
+using LightQ.Cli.Reference;
 using LightQ.Client;
 using Xunit;
 

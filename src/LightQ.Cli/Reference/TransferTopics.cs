@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>The separate topics that stand for the ancestor's partitions.</summary>
 internal static class TransferTopics

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using LightQ.Bench.Load;
 using LightQ.Client;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>What <c>producer</c> does.</summary>
 /// <param name="settings">What it was told.</param>
@@ -24,7 +24,7 @@ internal sealed class ProducerJob(TransferSettings settings, int size) : Transfe
         Settings.Style == TransferStyle.Myq ? MyqLines.OfProducer(result) : AncestorLines.OfProducer(result);
 
     /// <summary>
-    /// A transient topic keeps nothing for those who come later, so the producer is the one that waits.
+    /// A transient topic keeps nothing for consumers that come later, so the producer waits.
     /// </summary>
     private async Task AwaitConsumersAsync(CancellationToken cancellationToken)
     {

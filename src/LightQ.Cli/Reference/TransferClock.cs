@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using LightQ.Protocol;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>Stopwatch ticks, which all processes of a machine share, in microseconds.</summary>
 internal static class TransferClock

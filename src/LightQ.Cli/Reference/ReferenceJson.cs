@@ -1,6 +1,6 @@
 using System.Text.Json.Serialization;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>What producer and consumer saw, as JSON.</summary>
 [JsonSourceGenerationOptions(
@@ -9,4 +9,4 @@ namespace LightQ.Cli.Ancestors;
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
 )]
 [JsonSerializable(typeof(TransferResult[]))]
-internal sealed partial class AncestorsJson : JsonSerializerContext;
+internal sealed partial class ReferenceJson : JsonSerializerContext;

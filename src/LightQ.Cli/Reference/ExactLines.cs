@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>What the documents' lines leave out: true rates, each message's latency, and whether all came.</summary>
 internal static class ExactLines

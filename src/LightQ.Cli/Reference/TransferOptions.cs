@@ -2,7 +2,7 @@ using System.CommandLine;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>The options that <c>producer</c> and <c>consumer</c> share.</summary>
 internal sealed class TransferOptions

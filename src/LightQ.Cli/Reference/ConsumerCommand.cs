@@ -1,7 +1,7 @@
 using System.CommandLine;
 using LightQ.Cli.Options;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary><c>lightq consumer</c>: the other end of the reference documents' test.</summary>
 internal static class ConsumerCommand

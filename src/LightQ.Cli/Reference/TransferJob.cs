@@ -1,7 +1,7 @@
 using System.Text.Json;
 using LightQ.Cli.Output;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>Moves the messages of one end, and prints what it saw.</summary>
 internal abstract class TransferJob(TransferSettings settings)
@@ -13,7 +13,7 @@ internal abstract class TransferJob(TransferSettings settings)
         TransferResult[] results = await TransferAsync(new LostConnection(), cancellationToken);
         if (settings.Output == OutputFormat.Json)
         {
-            CommandConsole.Line(JsonSerializer.Serialize(results, AncestorsJson.Default.TransferResultArray));
+            CommandConsole.Line(JsonSerializer.Serialize(results, ReferenceJson.Default.TransferResultArray));
         }
         else
         {

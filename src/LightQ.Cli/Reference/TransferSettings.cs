@@ -1,7 +1,7 @@
 using LightQ.Cli.Output;
 using LightQ.Client;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>What <c>producer</c> and <c>consumer</c> can both be told.</summary>
 internal sealed record TransferSettings

@@ -1,7 +1,7 @@
 using LightQ.Cli.Output;
 using LightQ.Client;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>
 /// Ends what is measured as soon as a connection is lost: the client would connect again, and the figures would say

@@ -1,6 +1,6 @@
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
-/// <summary>Whose wording <c>producer</c> and <c>consumer</c> use.</summary>
+/// <summary>The document whose wording <c>producer</c> and <c>consumer</c> use.</summary>
 internal enum TransferStyle
 {
     /// <summary>The document of LightQ's ancestor of the same name.</summary>

@@ -4,14 +4,14 @@ using LightQ.Bench.Load;
 using LightQ.Cli.Output;
 using LightQ.Client;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>What <c>consumer</c> does.</summary>
 internal sealed class ConsumerJob(TransferSettings settings) : TransferJob(settings)
 {
     /// <summary>
     /// Remembers what of a durable topic was consumed, so that the next run's consumer gets the next run's messages,
-    /// whoever starts first.
+    /// whichever of the two starts first.
     /// </summary>
     private const string Group = "lightq-consumer";
 

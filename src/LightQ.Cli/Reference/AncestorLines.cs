@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>What the ancestor's producer and consumer print, to the word.</summary>
 /// <remarks>

@@ -2,7 +2,7 @@ using System.CommandLine;
 using LightQ.Bench.Checks;
 using LightQ.Cli.Options;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary><c>lightq producer</c>: one end of the reference documents' test.</summary>
 internal static class ProducerCommand

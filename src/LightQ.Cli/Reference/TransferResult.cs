@@ -1,7 +1,7 @@
 using System.Text.Json.Serialization;
 using LightQ.Bench.Figures;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>
 /// What a producer or a consumer saw of one topic's messages. Times are microseconds of the machine's monotonic clock.

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace LightQ.Cli.Ancestors;
+namespace LightQ.Cli.Reference;
 
 /// <summary>
 /// What myq's producer and consumer print, to the word. Theirs are the wall clock's milliseconds, and exact rates.
