@@ -33,6 +33,10 @@ internal sealed class LostCatalogChanges
     /// <summary>What the audit log could be asked, for people.</summary>
     public string Source { get; private set; } = "";
 
+    private static string Back => "the catalog has it again";
+
+    private static string Gone => "the catalog has it no more";
+
     /// <summary>Compares. Changes nothing.</summary>
     /// <param name="dataDirectory">The data directory.</param>
     /// <param name="catalog">The catalog in it.</param>
@@ -122,10 +126,6 @@ internal sealed class LostCatalogChanges
         }
         where effect is not null
         select ViewOf(line, effect);
-
-    private static string Back => "the catalog has it again";
-
-    private static string Gone => "the catalog has it no more";
 
     /// <summary>Whether the record of a change may be among the lost ones, by its time.</summary>
     private string? Before(AuditLine line) =>
