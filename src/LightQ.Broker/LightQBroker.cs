@@ -158,10 +158,6 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Complete passes of that over everything.</summary>
     public long ScrubPasses => _environment.ScrubPasses;
 
-    /// <summary>Why state on the disk stays behind what counts; null while it does not.</summary>
-    public JournalFailure? FailureOf(StoredState state) =>
-        state == StoredState.Catalog ? _catalog.Failure : _positions.Failure;
-
     /// <summary>Bytes that the disk under the data directory still takes.</summary>
     public long FreeBytes => _environment.FreeBytes(_lock.Directory);
 
@@ -179,6 +175,13 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>The topics, in no order.</summary>
     public IEnumerable<Topic> Topics => _topics.Values;
+
+    /// <summary>Whether it accepts no new streams.</summary>
+    public bool IsStopping => _stopping;
+
+    /// <summary>Why state on the disk stays behind what counts; null while it does not.</summary>
+    public JournalFailure? FailureOf(StoredState state) =>
+        state == StoredState.Catalog ? _catalog.Failure : _positions.Failure;
 
     /// <summary>Locks the data directory, recovers every topic and is then ready.</summary>
     /// <param name="directory">The data directory; created when missing, locked while the broker runs.</param>
@@ -510,9 +513,6 @@ public sealed class LightQBroker : IAsyncDisposable
             );
         }
     }
-
-    /// <summary>Whether it accepts no new streams.</summary>
-    public bool IsStopping => _stopping;
 
     /// <summary>
     /// Accepts no new streams, and gives the members of groups no more messages, so that what they hold comes to an

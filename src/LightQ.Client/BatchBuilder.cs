@@ -60,6 +60,9 @@ public sealed class BatchBuilder : IDisposable
 
     internal ProducerStream Stream => _stream;
 
+    internal SendBatch Filled =>
+        _batch is { Count: > 0 } filled ? filled : throw new InvalidOperationException("The batch is empty.");
+
     /// <summary>Adds a message without key and headers.</summary>
     /// <param name="body">The body; copied.</param>
     /// <returns>
@@ -103,9 +106,6 @@ public sealed class BatchBuilder : IDisposable
         _batch?.Release();
         _batch = null;
     }
-
-    internal SendBatch Filled =>
-        _batch is { Count: > 0 } filled ? filled : throw new InvalidOperationException("The batch is empty.");
 
     internal void Forget() => _batch = null;
 

@@ -43,6 +43,9 @@ public readonly struct MessageKey
     /// <summary>Its length in bytes.</summary>
     public int ByteCount { get; }
 
+    /// <summary>Whether the message that goes with it is a tombstone, and has no body.</summary>
+    internal bool IsBuried { get; private init; }
+
     /// <summary>A key of text.</summary>
     public static implicit operator MessageKey(string? text) => new(text);
 
@@ -57,9 +60,6 @@ public readonly struct MessageKey
 
     /// <summary>A key of bytes.</summary>
     public static MessageKey FromBytes(ReadOnlyMemory<byte> bytes) => bytes;
-
-    /// <summary>Whether the message that goes with it is a tombstone, and has no body.</summary>
-    internal bool IsBuried { get; private init; }
 
     /// <summary>The key of a tombstone.</summary>
     internal MessageKey Bury() => this with { IsBuried = true };

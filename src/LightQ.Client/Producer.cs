@@ -44,9 +44,6 @@ public sealed class Producer : IAsyncDisposable
     private readonly MessageClock _clock;
     private int _isDisposed;
 
-    // One look for each publish is all that tracing costs while nobody listens.
-    private static bool IsTraced => Instruments.Source.HasListeners();
-
     /// <param name="stream">The only stream, or the first of several.</param>
     /// <param name="router">Chooses among several; null when there is one, to which every call goes directly.</param>
     /// <param name="options">What it was made with.</param>
@@ -59,6 +56,9 @@ public sealed class Producer : IAsyncDisposable
         _time = time;
         _clock = new MessageClock(time, options.TimeToLive);
     }
+
+    // One look for each publish is all that tracing costs while nobody listens.
+    private static bool IsTraced => Instruments.Source.HasListeners();
 
     /// <summary>The topic's name.</summary>
     public string Topic => _stream.Topic;

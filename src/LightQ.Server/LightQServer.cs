@@ -63,6 +63,12 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _storageLog = new StorageLog(_logger, _directory.Path);
     }
 
+    /// <summary>
+    /// Raised when a reload has changed <see cref="Options"/>. A reload waits for the handlers, which must not start
+    /// another reload.
+    /// </summary>
+    public event EventHandler? OptionsChanged;
+
     /// <summary>The data plane's port.</summary>
     public int DataPort => _listener!.EndPoint.Port;
 
@@ -75,11 +81,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Messages received and sent since the start, of the topics that exist now.</summary>
     public long MessagesMoved =>
         _broker!.Topics.SelectMany(t => t.Partitions).Sum(p => p.Counters.MessagesReceived + p.Counters.MessagesSent);
-
-    /// <summary>
-    /// Gives the buffers that no connection uses to the garbage collector, so that an idle process becomes small.
-    /// </summary>
-    public void TrimBuffers() => _listener!.TrimBuffers();
 
     /// <summary>The control plane's port (gRPC).</summary>
     public int ControlPort => _http!.ControlEndPoint.Port;
@@ -130,19 +131,42 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>The engine.</summary>
     internal LightQBroker Broker => _broker!;
 
-    private string ConnectionStringFor(string host, string authority)
-    {
-        string tls = _tls is null ? "" : "&tls=true";
-        string ca = _options.Tls.SelfSigned ? $"&ca={authority}" : "";
-        return $"lightq://{host}:{DataPort}?control={ControlPort}{tls}{ca}";
-    }
-
     private string LocalHost =>
         _options.Bind switch
         {
             { AddressFamily: AddressFamily.InterNetworkV6 } v6 => v6.Equals(IPAddress.IPv6Any) ? "[::1]" : $"[{v6}]",
             var v4 => v4.Equals(IPAddress.Any) ? "127.0.0.1" : v4.ToString(),
         };
+
+    /// <summary>
+    /// Completes when the server has stopped, no matter what stopped it: <see cref="StopAsync"/>, or a client with the
+    /// right Admin over gRPC.
+    /// </summary>
+    public Task Stopped => _hasStopped.Task;
+
+    /// <summary>
+    /// Reads the configuration that <see cref="ReloadAsync"/> compares with the one in force; null for a server whose
+    /// options never change.
+    /// </summary>
+    public Func<ServerConfiguration>? ConfigurationSource { get; set; }
+
+    /// <summary>Where passwords are hashed.</summary>
+    internal PasswordQueue Passwords => _security!.Authenticator.Passwords;
+
+    /// <summary>The limits in force.</summary>
+    internal ServerLimits Limits => _limits!;
+
+    /// <summary>
+    /// Gives the buffers that no connection uses to the garbage collector, so that an idle process becomes small.
+    /// </summary>
+    public void TrimBuffers() => _listener!.TrimBuffers();
+
+    private string ConnectionStringFor(string host, string authority)
+    {
+        string tls = _tls is null ? "" : "&tls=true";
+        string ca = _options.Tls.SelfSigned ? $"&ca={authority}" : "";
+        return $"lightq://{host}:{DataPort}?control={ControlPort}{tls}{ca}";
+    }
 
     /// <summary>Locks the data directory, recovers it, binds the three ports, and is then ready.</summary>
     /// <param name="options">Null means <see cref="LightQServerOptions.InProcess"/>.</param>
@@ -174,18 +198,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <summary>
-    /// Raised when a reload has changed <see cref="Options"/>. A reload waits for the handlers, which must not start
-    /// another reload.
-    /// </summary>
-    public event EventHandler? OptionsChanged;
-
-    /// <summary>
-    /// Completes when the server has stopped, no matter what stopped it: <see cref="StopAsync"/>, or a client with the
-    /// right Admin over gRPC.
-    /// </summary>
-    public Task Stopped => _hasStopped.Task;
-
-    /// <summary>
     /// Lets clients finish what is under way. The server opens nothing new, gives members of groups no more messages,
     /// and tells the clients to leave. It acknowledges what producers have sent, and accepts settlements of the
     /// messages that members hold. Stop it then.
@@ -201,12 +213,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         using CancellationTokenRegistration registration = cancellationToken.Register(drain.CutShort);
         await drain.Completion.ConfigureAwait(false);
     }
-
-    /// <summary>
-    /// Reads the configuration that <see cref="ReloadAsync"/> compares with the one in force; null for a server whose
-    /// options never change.
-    /// </summary>
-    public Func<ServerConfiguration>? ConfigurationSource { get; set; }
 
     /// <summary>
     /// Reads the configuration and the certificate files again. Settings with <see cref="ServerSetting.IsLive"/> are in
@@ -359,12 +365,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// certificate stays in force.
     /// </returns>
     public bool ReloadCertificate() => _tls?.Reload() is null;
-
-    /// <summary>Where passwords are hashed.</summary>
-    internal PasswordQueue Passwords => _security!.Authenticator.Passwords;
-
-    /// <summary>The limits in force.</summary>
-    internal ServerLimits Limits => _limits!;
 
     /// <summary>Cuts every data-plane connection.</summary>
     internal void DropConnections() => _listener!.DropAll();

@@ -7,6 +7,9 @@ namespace LightQ.Server;
 /// </remarks>
 public sealed record OtlpOptions
 {
+    /// <summary>What an endpoint looks like.</summary>
+    internal const string EndpointForm = "http://HOST:PORT or https://HOST:PORT, without a user";
+
     /// <summary>
     /// The collector's address, such as <c>http://collector:4317</c>: http or https, with neither a user nor a
     /// fragment. Null, the default, exports nothing.
@@ -43,9 +46,6 @@ public sealed record OtlpOptions
                 ? value
                 : throw new ArgumentOutOfRangeException(nameof(Headers), "NAME=VALUE,NAME=VALUE");
     } = "";
-
-    /// <summary>What an endpoint looks like.</summary>
-    internal const string EndpointForm = "http://HOST:PORT or https://HOST:PORT, without a user";
 
     /// <summary>All options except the headers, which are a secret.</summary>
     public override string ToString() =>

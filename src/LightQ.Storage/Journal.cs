@@ -119,22 +119,6 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// </summary>
     public uint LeaderEpoch => _log.Epoch;
 
-    /// <summary>
-    /// One behind the last offset of what is still as it was in an epoch: what was beyond then has been cut.
-    /// </summary>
-    /// <param name="epoch">An epoch in which a reader saw messages.</param>
-    public long EndOfEpoch(uint epoch)
-    {
-        // Any later epoch may have begun further back than the one before it.
-        long end = EndOffset;
-        foreach ((uint later, long firstOffset) in _log.Epochs)
-        {
-            if (later > epoch)
-                end = Math.Min(end, firstOffset);
-        }
-        return end;
-    }
-
     /// <summary>Which life of the topic this is.</summary>
     public ulong Incarnation => Options.Incarnation;
 
@@ -184,6 +168,22 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     private WritePath? Active => Volatile.Read(ref _active);
 
     private JournalEnding Ending => (JournalEnding)Volatile.Read(ref _ending);
+
+    /// <summary>
+    /// One behind the last offset of what is still as it was in an epoch: what was beyond then has been cut.
+    /// </summary>
+    /// <param name="epoch">An epoch in which a reader saw messages.</param>
+    public long EndOfEpoch(uint epoch)
+    {
+        // Any later epoch may have begun further back than the one before it.
+        long end = EndOffset;
+        foreach ((uint later, long firstOffset) in _log.Epochs)
+        {
+            if (later > epoch)
+                end = Math.Min(end, firstOffset);
+        }
+        return end;
+    }
 
     /// <summary>Makes or recovers the journal in a directory.</summary>
     /// <param name="options">How it is kept.</param>

@@ -21,10 +21,10 @@ public sealed class TestTime : TimeProvider
     public TimeSpan Ahead => new(Interlocked.Read(ref _aheadTicks));
 
     /// <inheritdoc/>
-    public override DateTimeOffset GetUtcNow() => System.GetUtcNow() + Ahead;
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     /// <inheritdoc/>
-    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+    public override DateTimeOffset GetUtcNow() => System.GetUtcNow() + Ahead;
 
     /// <inheritdoc/>
     public override long GetTimestamp() => System.GetElapsedTime(0).Ticks + Interlocked.Read(ref _aheadTicks);

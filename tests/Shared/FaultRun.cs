@@ -48,6 +48,9 @@ internal sealed class FaultRun
     /// <summary>What everything random in the run follows from. Part of every failure's message.</summary>
     public int Seed { get; }
 
+    /// <summary>One of the figures so far.</summary>
+    public long this[string figure] => _counts.GetValueOrDefault(figure);
+
     /// <summary>The seed to repeat, or a new one: for what is random and no row of the matrix.</summary>
     public static int NewSeed() =>
         int.TryParse(Environment.GetEnvironmentVariable("LIGHTQ_SEED"), CultureInfo.InvariantCulture, out int seed)
@@ -84,9 +87,6 @@ internal sealed class FaultRun
 
     /// <summary>Sets one of the figures of the report, such as <c>ready p99 ms</c>.</summary>
     public void Figure(string figure, long value) => _counts[figure] = value;
-
-    /// <summary>One of the figures so far.</summary>
-    public long this[string figure] => _counts.GetValueOrDefault(figure);
 
     /// <summary>Writes the row, whatever came out; call it before the assertions.</summary>
     public void Report()

@@ -66,25 +66,6 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         CompactIfLong();
     }
 
-    /// <summary>
-    /// Refuses a data directory that a broker has worked in and whose catalog is gone: it would be taken for a new one,
-    /// without topics, users and rights.
-    /// </summary>
-    /// <exception cref="DataDirectoryException">It is.</exception>
-    public static void ThrowIfGone(string dataDirectory)
-    {
-        string catalog = Path.Combine(dataDirectory, DirectoryName);
-        if (CatalogReader.IsGone(dataDirectory))
-        {
-            throw new DataDirectoryException(
-                dataDirectory,
-                $"There are topics or groups in '{dataDirectory}', and no file in '{catalog}', which knows their "
-                    + $"names, settings, users and rights: put it back, or restore a backup into another directory.",
-                new FileNotFoundException(catalog)
-            );
-        }
-    }
-
     /// <summary>Bytes of the journal.</summary>
     internal long Bytes => _journal.Bytes;
 
@@ -103,6 +84,25 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
 
     /// <summary>Why what is on the disk is not, or may not be, what counts; null while it is.</summary>
     public JournalFailure? Failure => _failure;
+
+    /// <summary>
+    /// Refuses a data directory that a broker has worked in and whose catalog is gone: it would be taken for a new one,
+    /// without topics, users and rights.
+    /// </summary>
+    /// <exception cref="DataDirectoryException">It is.</exception>
+    public static void ThrowIfGone(string dataDirectory)
+    {
+        string catalog = Path.Combine(dataDirectory, DirectoryName);
+        if (CatalogReader.IsGone(dataDirectory))
+        {
+            throw new DataDirectoryException(
+                dataDirectory,
+                $"There are topics or groups in '{dataDirectory}', and no file in '{catalog}', which knows their "
+                    + $"names, settings, users and rights: put it back, or restore a backup into another directory.",
+                new FileNotFoundException(catalog)
+            );
+        }
+    }
 
     /// <summary>Keeps a topic, new or changed.</summary>
     /// <param name="topic">The topic.</param>

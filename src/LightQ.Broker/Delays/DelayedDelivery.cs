@@ -54,6 +54,9 @@ internal sealed class DelayedDelivery(
     /// <remarks>In this order: what is taken off the one has been put into the other.</remarks>
     public long FirstOffset => Math.Min(_pending.FirstOffset, _unsafe.FirstOrigin(() => partition.Log.DurableOffset));
 
+    /// <summary>What the topic keeps, and so what may wait.</summary>
+    private long MostBytes => partition.Topic.Settings.RetentionBytes is > 0 and var kept ? kept : long.MaxValue;
+
     /// <summary>
     /// See <see cref="FirstOffsetToKeep"/>. What is in the way is copied to the log's end, as soon as that frees more
     /// than it costs.
@@ -180,9 +183,6 @@ internal sealed class DelayedDelivery(
         if (delivered)
             partition.FlushAndWake();
     }
-
-    /// <summary>What the topic keeps, and so what may wait.</summary>
-    private long MostBytes => partition.Topic.Settings.RetentionBytes is > 0 and var kept ? kept : long.MaxValue;
 
     /// <summary>
     /// The next batch, if one is due or in the way of retention; otherwise it is woken when one is due.
@@ -316,12 +316,12 @@ internal sealed class DelayedDelivery(
         _reader = null;
     }
 
-    /// <summary>What retention would remove.</summary>
-    private sealed record Wish(long Removable, long Bytes);
-
     /// <summary>A batch that is to be appended again.</summary>
     /// <param name="First">Where it was published.</param>
     /// <param name="Offset">Where it, or its newest copy, lies.</param>
     /// <param name="IsDue">Whether it is to be delivered; otherwise it is in the way of retention.</param>
     private readonly record struct Batch(long First, long Offset, bool IsDue);
+
+    /// <summary>What retention would remove.</summary>
+    private sealed record Wish(long Removable, long Bytes);
 }

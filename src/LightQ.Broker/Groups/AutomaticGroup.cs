@@ -50,6 +50,22 @@ public sealed class AutomaticGroup : Group
         }
     }
 
+    /// <summary>Of what members were not sent, the first place.</summary>
+    private LogCursor LowestUnsettled
+    {
+        get
+        {
+            LogCursor lowest = _returned.Count != 0 ? _returned[0].Start : _cursor;
+            foreach (GroupMember member in Members)
+            {
+                LentRun taken = ((AutomaticMember)member).Taken;
+                if (!taken.Memory.IsEmpty && taken.Start.Offset < lowest.Offset)
+                    lowest = taken.Start;
+            }
+            return lowest;
+        }
+    }
+
     /// <summary>
     /// Adds a member; the first one puts the group at its position. A group that never began begins where that one
     /// says.
@@ -226,22 +242,6 @@ public sealed class AutomaticGroup : Group
     }
 
     private void HoldLowest() => _holder!.MoveTo(_returned.Count != 0 ? _returned[0].Start : _cursor);
-
-    /// <summary>Of what members were not sent, the first place.</summary>
-    private LogCursor LowestUnsettled
-    {
-        get
-        {
-            LogCursor lowest = _returned.Count != 0 ? _returned[0].Start : _cursor;
-            foreach (GroupMember member in Members)
-            {
-                LentRun taken = ((AutomaticMember)member).Taken;
-                if (!taken.Memory.IsEmpty && taken.Start.Offset < lowest.Offset)
-                    lowest = taken.Start;
-            }
-            return lowest;
-        }
-    }
 
     private void UpdateCommitted()
     {

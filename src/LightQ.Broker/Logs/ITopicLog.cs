@@ -34,11 +34,6 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Rises at every unclean start.</summary>
     uint Epoch { get; }
 
-    /// <summary>
-    /// One behind the last offset that is still what it was in an epoch; see <see cref="Journal.EndOfEpoch"/>.
-    /// </summary>
-    long EndOfEpoch(uint epoch);
-
     /// <summary>Bytes held.</summary>
     long StoredBytes { get; }
 
@@ -53,6 +48,11 @@ public interface ITopicLog : IAsyncDisposable
 
     /// <summary>What was found damaged since the log was opened; subscribers get a gap there.</summary>
     IEnumerable<JournalDamage> Damage { get; }
+
+    /// <summary>
+    /// One behind the last offset that is still what it was in an epoch; see <see cref="Journal.EndOfEpoch"/>.
+    /// </summary>
+    long EndOfEpoch(uint epoch);
 
     /// <summary>Appends one batch that has been checked; copies it once and stamps the copy.</summary>
     /// <param name="batch">The batch as the producer sent it.</param>

@@ -26,8 +26,6 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public uint Epoch => journal.LeaderEpoch;
 
-    public long EndOfEpoch(uint epoch) => journal.EndOfEpoch(epoch);
-
     public long StoredBytes => journal.StoredBytes;
 
     public Durability MaxDurability => Durability.Fsync;
@@ -37,6 +35,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
     public bool IsDiskFull => journal.DiskFull;
 
     public IEnumerable<JournalDamage> Damage => journal.Damage;
+
+    public long EndOfEpoch(uint epoch) => journal.EndOfEpoch(epoch);
 
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
     {

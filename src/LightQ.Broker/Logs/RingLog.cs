@@ -51,8 +51,6 @@ internal sealed class RingLog : ITopicLog
 
     public uint Epoch => 1;
 
-    public long EndOfEpoch(uint epoch) => EndOffset;
-
     public long StoredBytes => Ring.TouchedBytes;
 
     public Durability MaxDurability => Durability.Memory;
@@ -64,6 +62,8 @@ internal sealed class RingLog : ITopicLog
     public IEnumerable<JournalDamage> Damage => [];
 
     internal ByteRing Ring { get; }
+
+    public long EndOfEpoch(uint epoch) => EndOffset;
 
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
     {

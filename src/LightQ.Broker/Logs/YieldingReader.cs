@@ -49,6 +49,9 @@ internal abstract class YieldingReader : LogReader
     /// <summary>Where reading in the ring ends; null at its end. Guarded by the lock.</summary>
     protected LogCursor? Bound { get; set; }
 
+    /// <summary>The offset behind everything that was appended. For the appending thread.</summary>
+    protected LogCursor RingEnd => new(_log.EndOffset, _log.Ring.Published);
+
     /// <inheritdoc/>
     public override ReadResult TryRead(int maxBytes, out LentRun run, out LogGap gap)
     {
@@ -207,9 +210,6 @@ internal abstract class YieldingReader : LogReader
 
     /// <summary>Nothing in the ring is wanted any more.</summary>
     protected void StopHolding() => _gate.SetFenced(long.MaxValue);
-
-    /// <summary>The offset behind everything that was appended. For the appending thread.</summary>
-    protected LogCursor RingEnd => new(_log.EndOffset, _log.Ring.Published);
 
     private static long EndOffset(ReadOnlySpan<byte> run)
     {

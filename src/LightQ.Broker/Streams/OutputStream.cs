@@ -25,6 +25,12 @@ public abstract class OutputStream
     /// <summary>The owner's link to the next scheduled stream.</summary>
     public OutputStream? NextScheduled { get; set; }
 
+    /// <summary>Why the stream is to end; null while it lives.</summary>
+    public StreamClose? CloseRequested => Volatile.Read(ref _close);
+
+    /// <summary>Whether the stream has ended; it may still be in its owner's queue.</summary>
+    public bool IsReleased => Volatile.Read(ref _released) != 0;
+
     /// <summary>Puts the stream into its owner's queue unless it is there already. Callable from any thread.</summary>
     public void Schedule()
     {
@@ -59,12 +65,6 @@ public abstract class OutputStream
         if (reason.Code != ErrorCode.None)
             Owner.OnEnding(this);
     }
-
-    /// <summary>Why the stream is to end; null while it lives.</summary>
-    public StreamClose? CloseRequested => Volatile.Read(ref _close);
-
-    /// <summary>Whether the stream has ended; it may still be in its owner's queue.</summary>
-    public bool IsReleased => Volatile.Read(ref _released) != 0;
 
     /// <summary>
     /// Takes the stream off its topic, once. Called by the owner's output turn, or after it has ended; never with a

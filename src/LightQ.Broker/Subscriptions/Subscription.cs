@@ -80,6 +80,17 @@ public abstract class Subscription : OutputStream
     /// <summary>Whether producers of a transient topic wait for this subscription.</summary>
     private protected abstract bool Blocks { get; }
 
+    /// <summary>
+    /// With explicit settlement in a group: which messages of the run, a single batch, were taken, and how they are
+    /// locked.
+    /// </summary>
+    private protected virtual GroupDelivery TakenRange => default;
+
+    /// <summary>
+    /// Whether the subscription, at the end of a log that takes nothing more, has nothing to wait for.
+    /// </summary>
+    private protected virtual bool HasEverything => true;
+
     /// <summary>Adds credit.</summary>
     public void Grant(uint bytes)
     {
@@ -194,17 +205,6 @@ public abstract class Subscription : OutputStream
             );
         }
     }
-
-    /// <summary>
-    /// With explicit settlement in a group: which messages of the run, a single batch, were taken, and how they are
-    /// locked.
-    /// </summary>
-    private protected virtual GroupDelivery TakenRange => default;
-
-    /// <summary>
-    /// Whether the subscription, at the end of a log that takes nothing more, has nothing to wait for.
-    /// </summary>
-    private protected virtual bool HasEverything => true;
 
     /// <summary>Nothing is taken until there is credit again.</summary>
     private protected virtual void OnRevoked() { }

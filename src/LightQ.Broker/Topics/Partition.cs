@@ -114,6 +114,23 @@ public sealed class Partition : IHousekept
     /// <summary>The clock.</summary>
     internal TimeProvider Time => _time;
 
+    /// <summary>Whether readers are served before the producer's ack.</summary>
+    /// <remarks>
+    /// Every send costs some ten microseconds, and a reader waits for the message where the producer only waits for
+    /// word of it. Behind many readers the ack would come too late.
+    /// </remarks>
+    internal bool ReadersFirst => _subscriptions.Length <= FewReaders;
+
+    /// <summary>How many groups there are in memory.</summary>
+    internal int GroupCount
+    {
+        get
+        {
+            lock (_groups)
+                return _groups.Count;
+        }
+    }
+
     /// <exception cref="BrokerException">The partition could not be opened.</exception>
     internal void ThrowIfRefused()
     {
@@ -146,13 +163,6 @@ public sealed class Partition : IHousekept
     /// </summary>
     internal void LoadState(ReadOnlySpan<byte> state, Func<ulong, uint, bool> isProducer) =>
         NamedProducers.Load(Delays is null ? state : Delays.Load(state), isProducer);
-
-    /// <summary>Whether readers are served before the producer's ack.</summary>
-    /// <remarks>
-    /// Every send costs some ten microseconds, and a reader waits for the message where the producer only waits for
-    /// word of it. Behind many readers the ack would come too late.
-    /// </remarks>
-    internal bool ReadersFirst => _subscriptions.Length <= FewReaders;
 
     /// <summary>Gets appended batches on their way: once for all that one receive brought.</summary>
     public void FlushAndWake()
@@ -245,16 +255,6 @@ public sealed class Partition : IHousekept
         {
             _groups.TryGetValue(name, out Group? known);
             return _groups[name] = make(known);
-        }
-    }
-
-    /// <summary>How many groups there are in memory.</summary>
-    internal int GroupCount
-    {
-        get
-        {
-            lock (_groups)
-                return _groups.Count;
         }
     }
 

@@ -184,6 +184,9 @@ internal sealed class PartitionOpener(
 
     private sealed class Listener(Partition partition, IStorageEvents? events) : IJournalListener
     {
+        /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
+        private const int WriterTurns = 4;
+
         public void OnProgress(Journal journal)
         {
             using (Scheduling.TurnScope.Enter(WriterTurns))
@@ -205,9 +208,6 @@ internal sealed class PartitionOpener(
         }
 
         public void OnDamaged(Journal journal, JournalDamage damage) => events?.OnDamaged(partition, damage);
-
-        /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
-        private const int WriterTurns = 4;
     }
 
     private sealed class Recovery(Partition partition, Func<ulong, uint, bool> isProducer) : IRecoveredBatchVisitor

@@ -21,6 +21,9 @@ public sealed record User(
     IReadOnlyList<Grant> Grants
 )
 {
+    /// <summary>Whether it may do everything.</summary>
+    public bool IsAdmin => Grants.Any(g => g.Right == Right.Admin);
+
     /// <summary>Whether a grant allows it.</summary>
     public bool May(Right right, string topic)
     {
@@ -34,9 +37,6 @@ public sealed record User(
 
     /// <summary>Whether any right reaches the topic.</summary>
     public bool Sees(string topic) => Grants.Any(g => g.Covers(topic));
-
-    /// <summary>Whether it may do everything.</summary>
-    public bool IsAdmin => Grants.Any(g => g.Right == Right.Admin);
 
     /// <summary>The name alone: a record would print the hash, too.</summary>
     public override string ToString() => Name;

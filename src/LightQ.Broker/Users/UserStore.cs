@@ -37,11 +37,11 @@ public sealed class UserStore
         _time = time;
     }
 
-    /// <summary>The users and tokens now.</summary>
-    public UserTable Table => _catalog.Users;
-
     /// <summary>Called after every change of rights, on the thread that made it; it holds no lock.</summary>
     public event Action? Changed;
+
+    /// <summary>The users and tokens now.</summary>
+    public UserTable Table => _catalog.Users;
 
     /// <summary>Finds a user.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownUser"/>.</exception>

@@ -7,9 +7,6 @@ namespace LightQ.Cli.Doctor;
 /// <param name="Checks">The findings.</param>
 internal sealed record DoctorView(string Verdict, IReadOnlyList<DoctorView.CheckView> Checks)
 {
-    /// <summary>A finding as it is written; its result is <c>ok</c>, <c>warning</c> or <c>failed</c>.</summary>
-    internal sealed record CheckView(string Check, string Result, string Found, string? Fix);
-
     public static DoctorView Of(IReadOnlyList<Finding> findings) =>
         new(
             TextOf(findings.Max(f => f.Result)),
@@ -17,4 +14,7 @@ internal sealed record DoctorView(string Verdict, IReadOnlyList<DoctorView.Check
         );
 
     public static string TextOf(CheckResult result) => result.ToString().ToLowerInvariant();
+
+    /// <summary>A finding as it is written; its result is <c>ok</c>, <c>warning</c> or <c>failed</c>.</summary>
+    internal sealed record CheckView(string Check, string Result, string Found, string? Fix);
 }

@@ -12,6 +12,11 @@ internal sealed record FindingView(
     string Detail
 )
 {
+    public string Line =>
+        FirstOffset is null
+            ? $"{Kind}: {File} at byte {Position}: {Detail}"
+            : $"{Kind}: {File} at byte {Position}, offsets {FirstOffset} to {LastOffset}: {Detail}";
+
     public static FindingView From(JournalFinding finding) =>
         new(
             finding.Kind == FindingKind.Damage ? "damage" : "note",
@@ -21,9 +26,4 @@ internal sealed record FindingView(
             finding.LastOffset < 0 ? null : finding.LastOffset,
             finding.Detail
         );
-
-    public string Line =>
-        FirstOffset is null
-            ? $"{Kind}: {File} at byte {Position}: {Detail}"
-            : $"{Kind}: {File} at byte {Position}, offsets {FirstOffset} to {LastOffset}: {Detail}";
 }

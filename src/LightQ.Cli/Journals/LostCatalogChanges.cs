@@ -33,6 +33,10 @@ internal sealed class LostCatalogChanges
     /// <summary>What the audit log could be asked, for people.</summary>
     public string Source { get; private set; } = "";
 
+    private static string Back => "the catalog has it again";
+
+    private static string Gone => "the catalog no longer has it";
+
     /// <summary>Compares. Changes nothing.</summary>
     /// <param name="dataDirectory">The data directory.</param>
     /// <param name="catalog">The catalog in it.</param>
@@ -121,10 +125,6 @@ internal sealed class LostCatalogChanges
         }
         where effect is not null
         select ViewOf(line, effect);
-
-    private static string Back => "the catalog has it again";
-
-    private static string Gone => "the catalog no longer has it";
 
     /// <summary>Whether the record of a change may be among the lost ones, by its time.</summary>
     private string? Before(AuditLine line) =>

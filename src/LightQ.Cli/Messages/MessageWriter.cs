@@ -16,6 +16,9 @@ internal abstract class MessageWriter
     /// </summary>
     public bool HasPartitions { get; set; }
 
+    /// <summary>How many messages were written.</summary>
+    public long Written { get; private set; }
+
     public static MessageWriter Create(MessageFormat format, OutputBuffer output) =>
         format switch
         {
@@ -25,9 +28,6 @@ internal abstract class MessageWriter
             MessageFormat.Bytes => new RawMessageWriter(output, endLines: false),
             _ => throw new ArgumentOutOfRangeException(nameof(format), format, null),
         };
-
-    /// <summary>How many messages were written.</summary>
-    public long Written { get; private set; }
 
     /// <summary>Writes the first messages of a batch, at most <paramref name="limit"/>, which is 1 or more.</summary>
     /// <returns>How many of its messages are dealt with: those that a filter passes over count, too.</returns>

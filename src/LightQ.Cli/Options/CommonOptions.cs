@@ -16,6 +16,11 @@ internal static class CommonOptions
         TokenVariable = "LIGHTQ_TOKEN";
     private const string DefaultServer = "lightq://127.0.0.1";
 
+    /// <summary>The slow-consumer policies, for descriptions.</summary>
+    public const string SlowPolicyText =
+        "producers wait for it (block), it loses the oldest messages (drop-oldest) or those that arrive "
+        + "(drop-newest), it is ended (disconnect), or its backlog goes to the broker's disk (spill-to-disk).";
+
     /// <summary>Which broker.</summary>
     public static Option<string?> Server() =>
         new("--server")
@@ -28,11 +33,6 @@ internal static class CommonOptions
                 + $"{TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
             HelpName = "URL",
         };
-
-    /// <summary>The slow-consumer policies, for descriptions.</summary>
-    public const string SlowPolicyText =
-        "producers wait for it (block), it loses the oldest messages (drop-oldest) or those that arrive "
-        + "(drop-newest), it is ended (disconnect), or its backlog goes to the broker's disk (spill-to-disk).";
 
     /// <summary>What happens to a slow subscriber.</summary>
     public static Option<SlowPolicy> SlowPolicy() =>

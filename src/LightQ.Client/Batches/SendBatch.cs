@@ -81,13 +81,13 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>The batch without the frame's header, once completed.</summary>
     public ArraySegment<byte> Bytes => new(_buffer, FrameHeader.Size, Length);
 
-    /// <summary>Has its frame's header count what follows in the same frame.</summary>
-    public void SetFrameLength(int length) => BinaryPrimitives.WriteInt32LittleEndian(_buffer, length);
-
     /// <summary>
     /// Whether its bytes are kept until the ack, to be sent again if need be; otherwise only until they are sent.
     /// </summary>
     public bool IsRepeatable { get; set; }
+
+    /// <summary>Has its frame's header count what follows in the same frame.</summary>
+    public void SetFrameLength(int length) => BinaryPrimitives.WriteInt32LittleEndian(_buffer, length);
 
     /// <summary>Gives an empty batch its memory and its times.</summary>
     public void Attach(byte[] buffer, in BatchProperties properties)

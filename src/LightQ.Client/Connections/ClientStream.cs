@@ -5,6 +5,9 @@ namespace LightQ.Client.Connections;
 /// <summary>A producer or a subscription: something with a stream id that outlives connections.</summary>
 internal abstract class ClientStream
 {
+    /// <summary>Whether something was sent and not yet answered, so that a leaving broker is given time.</summary>
+    public virtual bool HasUnanswered => false;
+
     /// <summary>Opens the stream on a connection, the first or a later one. Does not wait for the answer.</summary>
     public abstract void Open(Connection connection);
 
@@ -27,7 +30,4 @@ internal abstract class ClientStream
 
     /// <summary>There will be no further connection.</summary>
     public abstract void OnClosed(LightQException reason);
-
-    /// <summary>Whether something was sent and not yet answered, so that a leaving broker is given time.</summary>
-    public virtual bool HasUnanswered => false;
 }

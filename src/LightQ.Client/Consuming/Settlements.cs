@@ -49,9 +49,6 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         }
     }
 
-    /// <summary>The member of a group was given messages.</summary>
-    public void Hold(uint count) => Interlocked.Add(ref _held, count);
-
     /// <summary>
     /// Cancelled when the subscription has ended on this connection; its callbacks run on the thread pool.
     /// </summary>
@@ -67,6 +64,9 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
             }
         }
     }
+
+    /// <summary>The member of a group was given messages.</summary>
+    public void Hold(uint count) => Interlocked.Add(ref _held, count);
 
     /// <summary>
     /// Completes messages; the completion goes with what is sent next. Does nothing once the connection has ended.

@@ -91,6 +91,12 @@ internal sealed class Subscription : ClientStream
     /// <summary>Messages before this offset are not wanted: a batch that begins before it comes whole.</summary>
     public long FirstWantedOffset => Volatile.Read(ref _firstWantedOffset);
 
+    /// <summary>
+    /// Whether the batch last read was whole; a delivery that leaves its batch out speaks of that one. Belongs to the
+    /// reader.
+    /// </summary>
+    public bool IsBatchSound { get; set; }
+
     public override void Open(Connection connection)
     {
         lock (_gate)
@@ -197,12 +203,6 @@ internal sealed class Subscription : ClientStream
             return _consumer.IsAwaited;
         }
     }
-
-    /// <summary>
-    /// Whether the batch last read was whole; a delivery that leaves its batch out speaks of that one. Belongs to the
-    /// reader.
-    /// </summary>
-    public bool IsBatchSound { get; set; }
 
     public override bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset)
     {

@@ -37,6 +37,13 @@ internal sealed class FailureLog : IDisposable
         );
     }
 
+    private enum Turn
+    {
+        First,
+        Again,
+        LeftOut,
+    }
+
     /// <summary>Something of the processor itself failed.</summary>
     public void Processing(Exception exception, ProcessErrorSource source, Message? message)
     {
@@ -135,13 +142,6 @@ internal sealed class FailureLog : IDisposable
         }
         foreach ((string what, int leftOut, Exception last) in left)
             ClientLog.FailuresLeftOut(_logger, leftOut, _topic, _group, what, Line(last));
-    }
-
-    private enum Turn
-    {
-        First,
-        Again,
-        LeftOut,
     }
 
     private sealed class Seen

@@ -14,6 +14,11 @@ internal struct PublishBudget
     private long _sent;
     private long _unacknowledged;
 
+    /// <summary>
+    /// Whether at least half of the window is free, so that a caller that waits for room can write more than one batch.
+    /// </summary>
+    public readonly bool IsHalfFree => _sent + _queued <= _window / 2 && HasRoom(0);
+
     /// <summary>Whether a batch of so many bytes may be accepted. One may always be when there is no other.</summary>
     public readonly bool HasRoom(int bytes)
     {
@@ -22,11 +27,6 @@ internal struct PublishBudget
         return (inWindow == 0 || inWindow + bytes <= _window)
             && (inAll == 0 || inAll + bytes <= ProtocolLimits.UnacknowledgedBytes);
     }
-
-    /// <summary>
-    /// Whether at least half of the window is free, so that a caller that waits for room can write more than one batch.
-    /// </summary>
-    public readonly bool IsHalfFree => _sent + _queued <= _window / 2 && HasRoom(0);
 
     /// <summary>Whether the broker's window takes a batch of so many bytes now.</summary>
     public readonly bool MaySend(int bytes) => _sent == 0 || _sent + bytes <= _window;

@@ -68,12 +68,18 @@ internal sealed class PublishQueue
     /// <summary>Whether there is room for an ordinary batch.</summary>
     public bool HasRoomForBatch => HasRoom(_batches.BatchBytes);
 
+    /// <summary>Whether half of the window is free.</summary>
+    public bool IsHalfFree => _budget.IsHalfFree;
+
+    /// <summary>Whether the next batch is the short one of a message with an id.</summary>
+    public bool IsNextSmall =>
+        _sealed.TryPeek(out SendBatch? next)
+        && next.Properties.MessageId is not null
+        && next.Length <= SendBatchPool.SmallBatchBytes;
+
     /// <summary>Whether a record of so many bytes and these times goes into the open batch.</summary>
     public bool FitsOpen(int recordLength, in BatchProperties properties) =>
         IsOpenFor(properties) && _open!.Fits(recordLength);
-
-    /// <summary>Whether half of the window is free.</summary>
-    public bool IsHalfFree => _budget.IsHalfFree;
 
     public SendBatch Rent(in BatchProperties properties) => _batches.Rent(0, properties);
 
@@ -136,12 +142,6 @@ internal sealed class PublishQueue
             return _budget.MaySend(next.Length);
         return mayTakeOpen && _open is not null && _budget.MaySend(_open.Length);
     }
-
-    /// <summary>Whether the next batch is the short one of a message with an id.</summary>
-    public bool IsNextSmall =>
-        _sealed.TryPeek(out SendBatch? next)
-        && next.Properties.MessageId is not null
-        && next.Length <= SendBatchPool.SmallBatchBytes;
 
     /// <summary>Takes the next batch for sending, numbers it, and holds its memory.</summary>
     public SendBatch Send()

@@ -22,6 +22,18 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
     private const long ShortestStep = 1000;
     private const long DueStep = 10_000;
 
+    /// <summary>Bytes of a header with these extensions.</summary>
+    public int HeaderLength =>
+        BatchLayout.HeaderSize
+        + (DueAt != 0 ? BatchExtension.Size : 0)
+        + (ExpiresAt != 0 ? BatchExtension.Size : 0)
+        + (MessageId is { } id ? BatchExtension.HeadSize + Encoding.UTF8.GetByteCount(id) : 0);
+
+    internal uint Flags =>
+        (DueAt != 0 ? BatchLayout.HasDueTime : 0)
+        | (ExpiresAt != 0 ? BatchLayout.HasExpiry : 0)
+        | (MessageId is not null ? BatchLayout.HasMessageId : 0);
+
     /// <summary>
     /// Rounds up the times of a message, so that messages can share a batch: a due time to 10 ms, an expiry to a 64th
     /// of the time to live, at least 1 ms.
@@ -40,13 +52,6 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
         );
     }
 
-    /// <summary>Bytes of a header with these extensions.</summary>
-    public int HeaderLength =>
-        BatchLayout.HeaderSize
-        + (DueAt != 0 ? BatchExtension.Size : 0)
-        + (ExpiresAt != 0 ? BatchExtension.Size : 0)
-        + (MessageId is { } id ? BatchExtension.HeadSize + Encoding.UTF8.GetByteCount(id) : 0);
-
     /// <summary>
     /// Whether an id is valid: text of 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8.
     /// </summary>
@@ -58,11 +63,6 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
         return id.Length != 0
             && Utf8.FromUtf16(id, bytes, out _, out _, replaceInvalidSequences: false) == OperationStatus.Done;
     }
-
-    internal uint Flags =>
-        (DueAt != 0 ? BatchLayout.HasDueTime : 0)
-        | (ExpiresAt != 0 ? BatchLayout.HasExpiry : 0)
-        | (MessageId is not null ? BatchLayout.HasMessageId : 0);
 
     internal void Write(Span<byte> extensions)
     {

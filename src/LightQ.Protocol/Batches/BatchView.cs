@@ -78,18 +78,6 @@ public readonly ref struct BatchView
     /// <summary>What the batch holds.</summary>
     public BatchKind Kind => (BatchKind)((Flags >> 4) & 7);
 
-    /// <summary>What a consumer does with the batch. Needs the whole header; does not check for damage.</summary>
-    /// <param name="now">The consumer's time, in unix microseconds.</param>
-    public BatchFate FateAt(long now) =>
-        Kind switch
-        {
-            BatchKind.Gap => BatchFate.Lost,
-            not BatchKind.Data => BatchFate.Skip,
-            _ when DueAt != 0 => BatchFate.Later,
-            _ when ExpiresAt <= now => BatchFate.Expired,
-            _ => BatchFate.Deliver,
-        };
-
     /// <summary>How many records it holds.</summary>
     public int RecordCount => BinaryPrimitives.ReadInt32LittleEndian(_bytes[BatchLayout.RecordCount..]);
 
@@ -174,6 +162,18 @@ public readonly ref struct BatchView
                 : throw Contradiction();
         }
     }
+
+    /// <summary>What a consumer does with the batch. Needs the whole header; does not check for damage.</summary>
+    /// <param name="now">The consumer's time, in unix microseconds.</param>
+    public BatchFate FateAt(long now) =>
+        Kind switch
+        {
+            BatchKind.Gap => BatchFate.Lost,
+            not BatchKind.Data => BatchFate.Skip,
+            _ when DueAt != 0 => BatchFate.Later,
+            _ when ExpiresAt <= now => BatchFate.Expired,
+            _ => BatchFate.Deliver,
+        };
 
     /// <summary>Takes the first batch of a run by its length; nothing else is checked.</summary>
     /// <param name="run">Bytes that begin with a batch.</param>

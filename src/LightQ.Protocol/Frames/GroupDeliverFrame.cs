@@ -22,6 +22,9 @@ public readonly ref struct GroupDeliverFrame
 
     private readonly BatchView _batch;
 
+    /// <summary>Bytes in front of the batch: the frame's header and the delivery.</summary>
+    public const int HeadSize = FrameHeader.Size + GroupDelivery.Size;
+
     /// <summary>Reads a body.</summary>
     /// <param name="flags">The frame header's flags.</param>
     /// <param name="body">The body.</param>
@@ -79,9 +82,6 @@ public readonly ref struct GroupDeliverFrame
         long skipped = Delivery.FirstOffset - batch.BaseOffset;
         return skipped >= 0 && batch.BaseOffset >= 0 && (ulong)skipped + Delivery.Count <= batch.OffsetSpan;
     }
-
-    /// <summary>Bytes in front of the batch: the frame's header and the delivery.</summary>
-    public const int HeadSize = FrameHeader.Size + GroupDelivery.Size;
 
     /// <summary>
     /// Writes all of a frame except the batch. The caller sends the batch after it, as it lies in the ring or segment.

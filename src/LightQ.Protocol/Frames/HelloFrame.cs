@@ -36,17 +36,17 @@ public readonly record struct HelloFrame(
     /// <summary>Mechanism without credentials: the client's certificate names the user.</summary>
     public const string External = "external";
 
-    private static ushort ReadVersion(ref BodyReader reader) =>
-        reader.ReadUInt32() == Magic
-            ? reader.ReadUInt16()
-            : throw new ProtocolException(ErrorCode.MalformedFrame, "The Hello frame does not start with LTQ1.");
-
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Hello;
 
     /// <inheritdoc/>
     public int MaxSize =>
         4 + 2 + 2 + 8 + BodyWriter.SizeOf(ClientName) + BodyWriter.SizeOf(Mechanism) + BodyWriter.SizeOf(Credentials);
+
+    private static ushort ReadVersion(ref BodyReader reader) =>
+        reader.ReadUInt32() == Magic
+            ? reader.ReadUInt16()
+            : throw new ProtocolException(ErrorCode.MalformedFrame, "The Hello frame does not start with LTQ1.");
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)

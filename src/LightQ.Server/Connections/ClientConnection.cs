@@ -107,6 +107,9 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// </summary>
     public TimeSpan FirstLook => Earlier(_limits.DataPlane.HandshakeTimeout, _limits.DataPlane.Heartbeat);
 
+    /// <summary>How long the peer has said nothing.</summary>
+    public TimeSpan Unheard => _time.GetElapsedTime(Protocol.LastReceive);
+
     /// <summary>Runs the connection to its end.</summary>
     public async Task RunAsync()
     {
@@ -223,9 +226,6 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
             return;
         Protocol.GoAway(timeLeft);
     }
-
-    /// <summary>How long the peer has said nothing.</summary>
-    public TimeSpan Unheard => _time.GetElapsedTime(Protocol.LastReceive);
 
     /// <summary>Sends what is queued, then ends.</summary>
     public void Finish() => Protocol.Finish();

@@ -81,17 +81,17 @@ internal sealed class ConnectionListener : IAsyncDisposable
     /// <summary>The open connections.</summary>
     public IEnumerable<ClientConnection> Connections => _connections.Values;
 
-    /// <summary>An open connection; null when it has ended.</summary>
-    public ClientConnection? Find(uint id) => _connections.GetValueOrDefault(id);
-
     /// <summary>Bytes set aside for the long frames that are arriving.</summary>
     public long AssemblyBytes => _blocks.Assembly.Used;
 
-    /// <summary>Leaves the buffers that no connection has to the collector.</summary>
-    public void TrimBuffers() => _blocks.Trim();
-
     /// <summary>How many are open.</summary>
     public int Count => _connections.Count;
+
+    /// <summary>An open connection; null when it has ended.</summary>
+    public ClientConnection? Find(uint id) => _connections.GetValueOrDefault(id);
+
+    /// <summary>Leaves the buffers that no connection has to the collector.</summary>
+    public void TrimBuffers() => _blocks.Trim();
 
     /// <summary>
     /// The number of the next connection, which may be a call of the control plane that carries messages.

@@ -84,6 +84,9 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     /// <summary>Whether a send is under way.</summary>
     public bool IsSending => Volatile.Read(ref _isSending);
 
+    /// <summary>The rest of the buffer of the current turn. Only for the format.</summary>
+    public Span<byte> Free => _buffer.AsSpan(_filled);
+
     /// <inheritdoc/>
     public void Schedule(OutputStream stream)
     {
@@ -119,9 +122,6 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         Kick();
         return true;
     }
-
-    /// <summary>The rest of the buffer of the current turn. Only for the format.</summary>
-    public Span<byte> Free => _buffer.AsSpan(_filled);
 
     /// <summary>So many bytes of <see cref="Free"/> are written.</summary>
     public void Advance(int bytes) => _filled += bytes;

@@ -53,6 +53,14 @@ internal sealed class ControlServices(
         Backups.Descriptor,
     ];
 
+    /// <summary>The open calls that carry messages.</summary>
+    public MessageCalls Calls => _calls;
+
+    private int MessageBytes =>
+        limits.Http.MaxMessageBytes == 0
+            ? Math.Max(UsualMessageBytes, limits.DataPlane.MaxFrameBytes)
+            : limits.Http.MaxMessageBytes;
+
     /// <summary>Adds what serves the calls to an application that is to be built.</summary>
     /// <param name="services">The application's services.</param>
     /// <param name="readiness">What the health service reports, of the broker and of each service.</param>
@@ -132,18 +140,10 @@ internal sealed class ControlServices(
     /// <summary>Rights have changed: ends the calls that are no longer allowed.</summary>
     public void Review() => _calls.Review();
 
-    /// <summary>The open calls that carry messages.</summary>
-    public MessageCalls Calls => _calls;
-
     /// <summary>
     /// Tells the calls that carry messages that the broker stops, and waits for them up to <paramref name="timeout"/>.
     /// </summary>
     public Task StopAsync(TimeSpan timeout) => _calls.StopAsync(timeout);
-
-    private int MessageBytes =>
-        limits.Http.MaxMessageBytes == 0
-            ? Math.Max(UsualMessageBytes, limits.DataPlane.MaxFrameBytes)
-            : limits.Http.MaxMessageBytes;
 
     private static CancellationToken StoppingOf(IServiceProvider host) =>
         host.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;

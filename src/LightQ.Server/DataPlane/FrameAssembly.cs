@@ -20,6 +20,9 @@ internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, 
     private bool _isKnown;
     private volatile bool _waits;
 
+    /// <summary>Whether a frame has begun and is not whole.</summary>
+    public bool IsWaiting => _waits;
+
     /// <summary>Something was received: until it is handled, the broker does not wait for the peer.</summary>
     public void Pause() => _waits = false;
 
@@ -78,7 +81,4 @@ internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, 
         bytesPerSecond = (long)(Volatile.Read(ref _arrived) / taken.TotalSeconds);
         return bytesPerSecond < least && _waits;
     }
-
-    /// <summary>Whether a frame has begun and is not whole.</summary>
-    public bool IsWaiting => _waits;
 }

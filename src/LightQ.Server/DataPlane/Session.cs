@@ -50,6 +50,9 @@ internal sealed class Session : IConnectionProtocol
     private volatile bool _isAuthenticating;
     private volatile bool _isReading;
 
+    /// <summary>What the Ping of a heartbeat carries: stream 0 is the connection.</summary>
+    private const ulong Heartbeat = 0;
+
     public Session(
         in ConnectionParts connection,
         IOutputFormat format,
@@ -69,9 +72,6 @@ internal sealed class Session : IConnectionProtocol
         Output = new ConnectionOutput(connection, format, limits, time);
         LastReceive = time.GetTimestamp();
     }
-
-    /// <summary>What the Ping of a heartbeat carries: stream 0 is the connection.</summary>
-    private const ulong Heartbeat = 0;
 
     /// <inheritdoc/>
     public ConnectionOutput Output { get; }

@@ -27,13 +27,13 @@ internal abstract class MessageClient(uint connectionId, string clientName, stri
     /// <summary>Open subscriptions.</summary>
     public abstract int Subscriptions { get; }
 
+    /// <summary>Whether the client hears of a stop, so that it is worth while to wait for it.</summary>
+    public virtual bool CanBeTold => true;
+
     /// <summary>
     /// What is under way: producers that wait for acks, and messages that members of groups hold. Any thread.
     /// </summary>
     public abstract (int BusyProducers, long Held) CountUnderWay();
-
-    /// <summary>Whether the client hears of a stop, so that it is worth while to wait for it.</summary>
-    public virtual bool CanBeTold => true;
 
     /// <summary>The broker is about to stop: it ends by itself, after at most so long.</summary>
     public abstract void BeginStop(TimeSpan timeLeft);

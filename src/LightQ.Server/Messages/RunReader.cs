@@ -67,6 +67,8 @@ internal sealed class RunReader(TimeProvider time)
 
     private bool IsRange => _range.Count != 0;
 
+    private long Now => UnixMicroseconds.From(time.GetUtcNow());
+
     /// <summary>Takes a copy of a run; the one before is gone.</summary>
     /// <param name="source">Whose it is.</param>
     /// <param name="delivery">The run.</param>
@@ -150,8 +152,6 @@ internal sealed class RunReader(TimeProvider time)
 
     /// <summary>The message that was read last cannot be handed out: its headers contradict themselves.</summary>
     public void Reject(in RecordView record) => _gap = new LogGap(record.Offset, record.Offset, GapReason.Corrupt);
-
-    private long Now => UnixMicroseconds.From(time.GetUtcNow());
 
     /// <returns>Whether there was one; then there may be records at hand, or a gap, or neither.</returns>
     private bool OpenNextBatch()

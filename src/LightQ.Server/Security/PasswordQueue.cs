@@ -45,8 +45,16 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     /// <summary>Whether the last password was wrong.</summary>
     private volatile bool _isGuessed;
 
+    /// <summary>
+    /// A third of a usual thread's share: logins go on, slower, on a machine that has nothing to spare.
+    /// </summary>
+    private const int LowPriority = 5;
+
     /// <summary>Passwords hashed so far.</summary>
     public int Hashed => _hashed;
+
+    /// <summary>How many threads there may be now.</summary>
+    private int MostThreads => _isGuessed ? 1 : AtOnce;
 
     /// <summary>Checks a password.</summary>
     /// <param name="origin">Who shows it.</param>
@@ -147,9 +155,6 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
         }
     }
 
-    /// <summary>How many threads there may be now.</summary>
-    private int MostThreads => _isGuessed ? 1 : AtOnce;
-
     /// <summary>Starts another thread if something waits that it may hash. Under the lock.</summary>
     private void StartThread()
     {
@@ -202,11 +207,6 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
         else
             Thread.CurrentThread.Priority = ThreadPriority.BelowNormal;
     }
-
-    /// <summary>
-    /// A third of a usual thread's share: logins go on, slower, on a machine that has nothing to spare.
-    /// </summary>
-    private const int LowPriority = 5;
 
     [LibraryImport("libc", EntryPoint = "setpriority")]
     private static partial int SetPriority(int which, int who, int priority);

@@ -26,6 +26,15 @@ internal sealed class OtlpExport
     private OtlpExport(MeterProvider metrics, TracerProvider traces, OtlpFailures failures) =>
         (_metrics, _traces, _failures) = (metrics, traces, failures);
 
+    private static MetricReaderTemporalityPreference Temporality =>
+        string.Equals(
+            Environment.GetEnvironmentVariable("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"),
+            "delta",
+            StringComparison.OrdinalIgnoreCase
+        )
+            ? MetricReaderTemporalityPreference.Delta
+            : MetricReaderTemporalityPreference.Cumulative;
+
     /// <summary>Begins. Whether there is a collector shows with the first export.</summary>
     /// <param name="options">Where to; it has an endpoint.</param>
     /// <param name="meter">The broker's metrics; the runtime's go along.</param>
@@ -118,15 +127,6 @@ internal sealed class OtlpExport
         if (!isSent)
             _failures.Report(what, isDelivered: false);
     }
-
-    private static MetricReaderTemporalityPreference Temporality =>
-        string.Equals(
-            Environment.GetEnvironmentVariable("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"),
-            "delta",
-            StringComparison.OrdinalIgnoreCase
-        )
-            ? MetricReaderTemporalityPreference.Delta
-            : MetricReaderTemporalityPreference.Cumulative;
 
     private static OtlpExporterOptions ExporterOptions(OtlpOptions options, string signalPath)
     {

@@ -29,11 +29,11 @@ internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlock
     private bool _examined = true;
     private bool _ended;
 
-    /// <summary>As <see cref="SocketPipeReader.Widen"/>.</summary>
-    public void Widen() => _isWide = true;
-
     /// <summary>What ended the reading, unless the peer just left.</summary>
     public Exception? Failure { get; private set; }
+
+    /// <summary>As <see cref="SocketPipeReader.Widen"/>.</summary>
+    public void Widen() => _isWide = true;
 
     public override ValueTask<ReadResult> ReadAsync(CancellationToken cancellationToken = default) =>
         TryRead(out ReadResult result) ? new ValueTask<ReadResult>(result) : ReceiveAsync();

@@ -42,11 +42,11 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
         _receive.UserToken = this;
     }
 
-    /// <summary>The peer is a client: the next blocks are large. By the reading thread.</summary>
-    public void Widen() => _isWide = true;
-
     /// <summary>Bytes received since the connection began.</summary>
     public long BytesReceived { get; private set; }
+
+    /// <summary>The peer is a client: the next blocks are large. By the reading thread.</summary>
+    public void Widen() => _isWide = true;
 
     public override ValueTask<ReadResult> ReadAsync(CancellationToken cancellationToken = default)
     {

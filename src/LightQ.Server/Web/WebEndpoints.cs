@@ -20,6 +20,18 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
 
     private readonly HostCheck _hosts = new(source.Limits, security.Authenticator);
 
+    private static string Index =>
+        $"""
+            LightQ {ServerVersion.Text}
+
+            /healthz/live    200 while the process answers
+            /healthz/ready   200 while the broker takes work, also degraded, which it tells; 503 with the reason when not
+            /metrics         metrics: Prometheus' text, or OpenMetrics for who accepts it
+            /v1/...          the control plane in JSON, as /openapi/v1.json describes it, and gRPC-Web
+            /admin           POST: create topics, join them, read their statistics, in JSON
+
+            """;
+
     /// <summary>Lets a request on that goes to this broker.</summary>
     public Task CheckHost(HttpContext http, RequestDelegate next) => _hosts.InvokeAsync(http, next);
 
@@ -37,18 +49,6 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
         Get(endpoints, "/healthz/ready", Ready);
         Get(endpoints, "/metrics", Metrics);
     }
-
-    private static string Index =>
-        $"""
-            LightQ {ServerVersion.Text}
-
-            /healthz/live    200 while the process answers
-            /healthz/ready   200 while the broker takes work, also degraded, which it tells; 503 with the reason when not
-            /metrics         metrics: Prometheus' text, or OpenMetrics for who accepts it
-            /v1/...          the control plane in JSON, as /openapi/v1.json describes it, and gRPC-Web
-            /admin           POST: create topics, join them, read their statistics, in JSON
-
-            """;
 
     /// <summary>
     /// A failed topic is one topic's trouble, and one that the disk refuses what is beside topics goes on: to take the

@@ -67,6 +67,30 @@ internal sealed class LogSurvey
     /// <summary>Why the journal must not be repaired; null when it may.</summary>
     public string? Refusal { get; private set; }
 
+    private long LastOrdinal
+    {
+        get
+        {
+            long last = _found.FindLast(f => f.Header is not null)?.Ordinal ?? 0;
+            last = Math.Max(last, _checkpoint?.Durable.Ordinal ?? 0);
+            // Behind the last segment lie files that were made ahead. Each counts only if its bytes show that it was
+            // used.
+            foreach (FoundSegment file in _found.Where(f => f.Ordinal > last && !f.IsBlank))
+            {
+                if (FindProof(file) > (_checkpoint?.Durable.Offset ?? -1) || _checkpoint is null)
+                    return file.Ordinal;
+                Note(
+                    file.Name,
+                    "the header page is torn: a segment that was about to begin. The next start sets it aside."
+                );
+            }
+            return last;
+        }
+    }
+
+    private long LastOrdinalSeen =>
+        Math.Max(_found.Count > 0 ? _found[^1].Ordinal : 0, _checkpoint?.Durable.Ordinal ?? 0);
+
     /// <summary>Surveys a journal with a checkpoint.</summary>
     public static LogSurvey OfJournal(
         string directory,
@@ -116,27 +140,6 @@ internal sealed class LogSurvey
         );
         survey.Run();
         return survey;
-    }
-
-    private long LastOrdinal
-    {
-        get
-        {
-            long last = _found.FindLast(f => f.Header is not null)?.Ordinal ?? 0;
-            last = Math.Max(last, _checkpoint?.Durable.Ordinal ?? 0);
-            // Behind the last segment lie files that were made ahead. Each counts only if its bytes show that it was
-            // used.
-            foreach (FoundSegment file in _found.Where(f => f.Ordinal > last && !f.IsBlank))
-            {
-                if (FindProof(file) > (_checkpoint?.Durable.Offset ?? -1) || _checkpoint is null)
-                    return file.Ordinal;
-                Note(
-                    file.Name,
-                    "the header page is torn: a segment that was about to begin. The next start sets it aside."
-                );
-            }
-            return last;
-        }
     }
 
     private void Run()
@@ -498,9 +501,6 @@ internal sealed class LogSurvey
 
     private long NextKnownOffset(long ordinal) =>
         NextStart(ordinal, LastOrdinalSeen) is { } next ? next.Offset : long.MaxValue;
-
-    private long LastOrdinalSeen =>
-        Math.Max(_found.Count > 0 ? _found[^1].Ordinal : 0, _checkpoint?.Durable.Ordinal ?? 0);
 
     /// <summary>Says that a file must not be touched.</summary>
     public void Refuse(string file, string reason)

@@ -42,6 +42,8 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
     /// <summary>Complete passes over everything.</summary>
     public long Passes => Volatile.Read(ref _passes);
 
+    private byte[] Buffer => _buffer ??= GC.AllocateUninitializedArray<byte>(BufferBytes);
+
     public void Add(LogState log)
     {
         lock (_lock)
@@ -111,8 +113,6 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
     public void RunOnce() => Look(_options.TimeProvider.GetUtcNow());
 
     public void Dispose() => _thread?.Dispose();
-
-    private byte[] Buffer => _buffer ??= GC.AllocateUninitializedArray<byte>(BufferBytes);
 
     private void Count(long bytes)
     {

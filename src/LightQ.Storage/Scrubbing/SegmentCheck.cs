@@ -26,6 +26,8 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
 
     public Segment Segment => segment;
 
+    private string Name => Path.GetFileName(segment.Path);
+
     /// <summary>Reads on.</summary>
     /// <param name="buffer">What to read into.</param>
     /// <param name="tailBytes">How far behind the end of the log its pages are left in the cache.</param>
@@ -69,8 +71,6 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
             segment.Release();
         }
     }
-
-    private string Name => Path.GetFileName(segment.Path);
 
     private bool Read(IStorageFile file, LogEnd end, byte[] buffer, long tailBytes, ref long budget)
     {

@@ -40,6 +40,16 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
     private bool _preparing;
     private bool _disposed;
 
+    /// <summary>Whether a prepared file waits that is not filled yet.</summary>
+    public bool IsUnfilled
+    {
+        get
+        {
+            lock (_lock)
+                return _readyOrdinal != 0 && _zeroedTo < _readyBytes;
+        }
+    }
+
     /// <summary>Asks for a file to be made ahead; <see cref="Prepare"/> then does it.</summary>
     /// <returns>False when it is asked for or made already.</returns>
     public bool Request(long ordinal, int bytes)
@@ -115,16 +125,6 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
                 return _files.Open(PathOf(ordinal), OpenMode.ReadWrite);
         }
         return Make(ordinal, bytes, bytes, out _);
-    }
-
-    /// <summary>Whether a prepared file waits that is not filled yet.</summary>
-    public bool IsUnfilled
-    {
-        get
-        {
-            lock (_lock)
-                return _readyOrdinal != 0 && _zeroedTo < _readyBytes;
-        }
     }
 
     /// <summary>

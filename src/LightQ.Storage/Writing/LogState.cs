@@ -111,6 +111,11 @@ internal sealed class LogState
         set => Volatile.Write(ref _closed, value);
     }
 
+    /// <summary>What was found damaged since the log was opened.</summary>
+    public IReadOnlyList<JournalDamage> Damage => Volatile.Read(ref _damage);
+
+    public JournalFailure? Failure => Volatile.Read(ref _failure);
+
     /// <summary>
     /// Log position from which on messages are still in memory, because this process wrote them lately.
     /// </summary>
@@ -137,9 +142,6 @@ internal sealed class LogState
 
     /// <summary>A reader could not read something of a segment.</summary>
     public void Suspect(Segment segment, LogGap gap) => _host.OnSuspected(segment, gap);
-
-    /// <summary>What was found damaged since the log was opened.</summary>
-    public IReadOnlyList<JournalDamage> Damage => Volatile.Read(ref _damage);
 
     /// <summary>Whether any of a gap is known to be damaged.</summary>
     public bool IsDamaged(LogGap gap) =>
@@ -171,8 +173,6 @@ internal sealed class LogState
         foreach (IGrouping<string, JournalDamage> file in recovered.GroupBy(damage => damage.File))
             NoteDamage(file.Key, [.. file]);
     }
-
-    public JournalFailure? Failure => Volatile.Read(ref _failure);
 
     /// <summary>Latches the first failure.</summary>
     /// <returns>True for the first.</returns>

@@ -18,6 +18,15 @@ public sealed class BackupTests
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
+    private static ConsumeOptions GroupOptions =>
+        new()
+        {
+            Group = "billing",
+            Start = StartPosition.Earliest,
+            SettleMode = SettleMode.Explicit,
+            MaxInFlight = 100,
+        };
+
     [Fact]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
@@ -266,15 +275,6 @@ public sealed class BackupTests
             // The load ends.
         }
     }
-
-    private static ConsumeOptions GroupOptions =>
-        new()
-        {
-            Group = "billing",
-            Start = StartPosition.Earliest,
-            SettleMode = SettleMode.Explicit,
-            MaxInFlight = 100,
-        };
 
     private static async Task<Dictionary<(int Partition, long Offset), string>> ReadAllAsync(
         TestServer server,

@@ -10,6 +10,9 @@ namespace LightQ.IntegrationTests.Cli;
 /// </summary>
 internal static class LightQTool
 {
+    // The long runs on demand write tens of gigabytes.
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(FaultRun.Tier == "N" ? 60 : 4);
+
     /// <summary>What runs the tool: a program and its first arguments.</summary>
     public static IReadOnlyList<string> Command { get; } =
         Environment.GetEnvironmentVariable("LIGHTQ_TOOL") is { Length: > 0 } program
@@ -21,9 +24,6 @@ internal static class LightQTool
 
     /// <summary>The same as a shell takes it.</summary>
     public static string Typed { get; } = string.Join(' ', Command.Select(part => $"'{part}'"));
-
-    // The long runs on demand write tens of gigabytes.
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(FaultRun.Tier == "N" ? 60 : 4);
 
     /// <summary>Runs a command to its end.</summary>
     /// <param name="server">The broker, or null for none.</param>

@@ -26,6 +26,14 @@ public sealed class FailedTopicTests
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
+    private static ConsumeOptions Settling =>
+        new()
+        {
+            Group = "explicit",
+            SettleMode = SettleMode.Explicit,
+            MaxInFlight = 2,
+        };
+
     [Fact]
     [Trait("Fault", "D4")]
     public async Task A_subscriber_is_told_behind_everything_that_the_topic_holds()
@@ -220,14 +228,6 @@ public sealed class FailedTopicTests
         _files.Before = (_, _) => { };
         await CreateAsync(client, partitions: 2);
     }
-
-    private static ConsumeOptions Settling =>
-        new()
-        {
-            Group = "explicit",
-            SettleMode = SettleMode.Explicit,
-            MaxInFlight = 2,
-        };
 
     private static Task<TopicInfo> CreateAsync(LightQClient client, int partitions) =>
         client.Topics.CreateAsync(

@@ -53,14 +53,23 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
     /// </summary>
     public TimeSpan Opened { get; private set; }
 
+    /// <summary>The password of the user admin.</summary>
+    public string AdminPassword => File.ReadAllText(Path.Combine(Directory, "admin-password"));
+
+    private LightQClientOptions Options =>
+        new()
+        {
+            DataPort = _port,
+            ControlPort = _port + 1,
+            ReconnectDelay = TimeSpan.FromMilliseconds(5),
+            MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
+        };
+
     /// <summary>A client that comes back at once.</summary>
     public LightQClient Connect() => new(Options);
 
     /// <summary>One that may do everything, also where others have to log in.</summary>
     public LightQClient ConnectAsAdmin() => new(Options with { User = Authenticator.Admin, Password = AdminPassword });
-
-    /// <summary>The password of the user admin.</summary>
-    public string AdminPassword => File.ReadAllText(Path.Combine(Directory, "admin-password"));
 
     /// <summary>Starts it and waits until it is ready.</summary>
     /// <param name="before">Called with the process before it does anything; null for nothing.</param>
@@ -143,15 +152,6 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         process.Dispose();
         _process = null;
     }
-
-    private LightQClientOptions Options =>
-        new()
-        {
-            DataPort = _port,
-            ControlPort = _port + 1,
-            ReconnectDelay = TimeSpan.FromMilliseconds(5),
-            MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
-        };
 
     private static async Task SignalAsync(Process process, string signal)
     {

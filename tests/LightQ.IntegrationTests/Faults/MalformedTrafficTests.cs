@@ -35,6 +35,7 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     private FaultRun _run = null!;
     private TestServer _server = null!;
     private bool _tls;
+    private int _left;
 
     [Theory]
     [Trait("Plain", "no")]
@@ -344,8 +345,6 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
         }
         _run.Figure("left to time out", _left);
     }
-
-    private int _left;
 
     /// <summary>
     /// Publishes a batch on a stream of its own; whatever becomes of it, another stream of the connection goes on.

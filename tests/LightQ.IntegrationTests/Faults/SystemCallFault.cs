@@ -21,6 +21,27 @@ internal sealed class SystemCallFault : IAsyncDisposable
     private SystemCallFault(Process strace, StringBuilder said, TemporaryDirectory traces) =>
         (_strace, _said, _traces) = (strace, said, traces);
 
+    /// <summary>What strace itself has said.</summary>
+    public string Said
+    {
+        get
+        {
+            lock (_said)
+                return _said.ToString();
+        }
+    }
+
+    /// <summary>The calls that were answered with an error so far, as strace prints them.</summary>
+    public IReadOnlyList<string> Injected =>
+        _injected
+        ??
+        [
+            .. Directory
+                .GetFiles(_traces.Path)
+                .SelectMany(File.ReadLines)
+                .Where(l => l.Contains("(INJECTED)", StringComparison.Ordinal)),
+        ];
+
     /// <summary>Skips the test where strace is missing or may not attach to a process.</summary>
     public static async Task RequireAsync()
     {
@@ -89,27 +110,6 @@ internal sealed class SystemCallFault : IAsyncDisposable
         await fault.DisposeAsync();
         throw new InvalidOperationException(fault.Said.Trim());
     }
-
-    /// <summary>What strace itself has said.</summary>
-    public string Said
-    {
-        get
-        {
-            lock (_said)
-                return _said.ToString();
-        }
-    }
-
-    /// <summary>The calls that were answered with an error so far, as strace prints them.</summary>
-    public IReadOnlyList<string> Injected =>
-        _injected
-        ??
-        [
-            .. Directory
-                .GetFiles(_traces.Path)
-                .SelectMany(File.ReadLines)
-                .Where(l => l.Contains("(INJECTED)", StringComparison.Ordinal)),
-        ];
 
     /// <summary>Detaches; the process goes on with a system that works.</summary>
     public async ValueTask DisposeAsync()

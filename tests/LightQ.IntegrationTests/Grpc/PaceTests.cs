@@ -23,6 +23,19 @@ public sealed class PaceTests
 
     private TimeSpan Elapsed => _time.GetUtcNow() - _begin;
 
+    public static TheoryData<string, byte[]> Beginnings =>
+        new()
+        {
+            { "the preface", "PRI * HTTP/2.0\r\n"u8.ToArray() },
+            { "a frame's header", [0, 0, 8, 6, 0] },
+            { "settings", [0, 0, 12, 4, 0, 0, 0, 0, 0, 0, 1] },
+            { "headers", Http2Peer.Headers(3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI"))[..100] },
+            {
+                "headers that go on in another frame",
+                Http2Peer.Frame(Http2FrameType.Headers, 0, 3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI"))
+            },
+        };
+
     /// <summary>
     /// So many calls as may come in 200 ms are served while no time passes, and more when it has; of those that fail
     /// not even one.
@@ -66,19 +79,6 @@ public sealed class PaceTests
         }
         Assert.Equal(0, server.Server.Limits.Refusals[Pace]);
     }
-
-    public static TheoryData<string, byte[]> Beginnings =>
-        new()
-        {
-            { "the preface", "PRI * HTTP/2.0\r\n"u8.ToArray() },
-            { "a frame's header", [0, 0, 8, 6, 0] },
-            { "settings", [0, 0, 12, 4, 0, 0, 0, 0, 0, 0, 1] },
-            { "headers", Http2Peer.Headers(3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI"))[..100] },
-            {
-                "headers that go on in another frame",
-                Http2Peer.Frame(Http2FrameType.Headers, 0, 3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI"))
-            },
-        };
 
     [Theory]
     [MemberData(nameof(Beginnings))]

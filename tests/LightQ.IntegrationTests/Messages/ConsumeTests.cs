@@ -22,6 +22,205 @@ public sealed class ConsumeTests
 {
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
+    public static TheoryData<string, object, StatusCode, string> Refusals =>
+        new()
+        {
+            {
+                "topic",
+                new Subscribe { Topic = "nowhere" },
+                StatusCode.NotFound,
+                "UnknownTopic"
+            },
+            {
+                "partition",
+                new Subscribe { Topic = "orders", Partition = 2 },
+                StatusCode.NotFound,
+                "UnknownPartition"
+            },
+            {
+                "one offset for two partitions",
+                new Subscribe { Topic = "orders", Offset = 1 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "offset",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Partition = 0,
+                    Offset = -1,
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "false start",
+                new Subscribe { Topic = "orders", Latest = false },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "time",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Time = new Timestamp { Nanos = int.MaxValue },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "committed without a group",
+                new Subscribe { Topic = "orders", Committed = true },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "group's name",
+                new Subscribe { Topic = "orders", Group = "../x" },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "explicit on a transient topic",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Group = "g",
+                    SettleMode = GroupSettleMode.Explicit,
+                },
+                StatusCode.InvalidArgument,
+                "NotSupported"
+            },
+            {
+                "settle mode",
+                new Subscribe { Topic = "orders", SettleMode = (GroupSettleMode)9 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "slow policy",
+                new Subscribe { Topic = "orders", SlowPolicy = (SlowConsumerPolicy)9 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "slow time-out",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    SlowTimeout = new Duration { Nanos = 1 },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "short lock",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Group = "g",
+                    SettleMode = GroupSettleMode.Explicit,
+                    LockDuration = new Duration { Nanos = 1 },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "lock without a group",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    LockDuration = new Duration { Seconds = 5 },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "max in flight",
+                new Subscribe { Topic = "orders", MaxInFlight = 1 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "positions of a group",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Group = "g",
+                    Positions = { new PartitionStart() },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "position",
+                new Subscribe { Topic = "orders", Positions = { new PartitionStart { Offset = -1 } } },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "position elsewhere",
+                new Subscribe { Topic = "orders", Positions = { new PartitionStart { Partition = 5 } } },
+                StatusCode.NotFound,
+                "UnknownPartition"
+            },
+        };
+
+    public static TheoryData<string, object, string> Violations =>
+        new()
+        {
+            {
+                "second subscribe",
+                new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } },
+                "InvalidArgument"
+            },
+            { "nothing", new ConsumeRequest(), "InvalidArgument" },
+            {
+                "no credit",
+                new ConsumeRequest { Credit = new Credit() },
+                "InvalidArgument"
+            },
+            {
+                "no settlement",
+                new ConsumeRequest { Settle = new Settle() },
+                "InvalidArgument"
+            },
+            {
+                "too many settlements",
+                new ConsumeRequest
+                {
+                    Settle = new Settle
+                    {
+                        Settlements = { Enumerable.Repeat(new Settlement { Kind = SettleKind.Complete }, 10_001) },
+                    },
+                },
+                "InvalidArgument"
+            },
+            { "no kind", Settling(new Settlement()), "InvalidArgument" },
+            { "kind", Settling(new Settlement { Kind = (SettleKind)9 }), "InvalidArgument" },
+            { "offset", Settling(new Settlement { Kind = SettleKind.Complete, FirstOffset = -1 }), "InvalidArgument" },
+            {
+                "delay",
+                Settling(new Settlement { Kind = SettleKind.Complete, Delay = new Duration() }),
+                "InvalidArgument"
+            },
+            {
+                "long delay",
+                Settling(
+                    new Settlement
+                    {
+                        Kind = SettleKind.Abandon,
+                        Delay = new Duration { Seconds = 1L << 33 },
+                    }
+                ),
+                "InvalidArgument"
+            },
+            { "reason", Settling(new Settlement { Kind = SettleKind.Renew, Reason = "why" }), "InvalidArgument" },
+            { "partition", Settling(new Settlement { Kind = SettleKind.Complete, Partition = 3 }), "UnknownPartition" },
+        };
+
     [Fact]
     public async Task Messages_come_as_far_as_there_is_credit()
     {
@@ -275,152 +474,6 @@ public sealed class ConsumeTests
         );
     }
 
-    public static TheoryData<string, object, StatusCode, string> Refusals =>
-        new()
-        {
-            {
-                "topic",
-                new Subscribe { Topic = "nowhere" },
-                StatusCode.NotFound,
-                "UnknownTopic"
-            },
-            {
-                "partition",
-                new Subscribe { Topic = "orders", Partition = 2 },
-                StatusCode.NotFound,
-                "UnknownPartition"
-            },
-            {
-                "one offset for two partitions",
-                new Subscribe { Topic = "orders", Offset = 1 },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "offset",
-                new Subscribe
-                {
-                    Topic = "orders",
-                    Partition = 0,
-                    Offset = -1,
-                },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "false start",
-                new Subscribe { Topic = "orders", Latest = false },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "time",
-                new Subscribe
-                {
-                    Topic = "orders",
-                    Time = new Timestamp { Nanos = int.MaxValue },
-                },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "committed without a group",
-                new Subscribe { Topic = "orders", Committed = true },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "group's name",
-                new Subscribe { Topic = "orders", Group = "../x" },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "explicit on a transient topic",
-                new Subscribe
-                {
-                    Topic = "orders",
-                    Group = "g",
-                    SettleMode = GroupSettleMode.Explicit,
-                },
-                StatusCode.InvalidArgument,
-                "NotSupported"
-            },
-            {
-                "settle mode",
-                new Subscribe { Topic = "orders", SettleMode = (GroupSettleMode)9 },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "slow policy",
-                new Subscribe { Topic = "orders", SlowPolicy = (SlowConsumerPolicy)9 },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "slow time-out",
-                new Subscribe
-                {
-                    Topic = "orders",
-                    SlowTimeout = new Duration { Nanos = 1 },
-                },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "short lock",
-                new Subscribe
-                {
-                    Topic = "orders",
-                    Group = "g",
-                    SettleMode = GroupSettleMode.Explicit,
-                    LockDuration = new Duration { Nanos = 1 },
-                },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "lock without a group",
-                new Subscribe
-                {
-                    Topic = "orders",
-                    LockDuration = new Duration { Seconds = 5 },
-                },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "max in flight",
-                new Subscribe { Topic = "orders", MaxInFlight = 1 },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "positions of a group",
-                new Subscribe
-                {
-                    Topic = "orders",
-                    Group = "g",
-                    Positions = { new PartitionStart() },
-                },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "position",
-                new Subscribe { Topic = "orders", Positions = { new PartitionStart { Offset = -1 } } },
-                StatusCode.InvalidArgument,
-                "InvalidArgument"
-            },
-            {
-                "position elsewhere",
-                new Subscribe { Topic = "orders", Positions = { new PartitionStart { Partition = 5 } } },
-                StatusCode.NotFound,
-                "UnknownPartition"
-            },
-        };
-
     [Theory]
     [MemberData(nameof(Refusals))]
     public async Task A_subscription_that_cannot_be_is_refused(
@@ -438,59 +491,6 @@ public sealed class ConsumeTests
         Assert.True(refused.Status.Detail.Length > 10, what);
         Assert.All(server.Broker.GetTopic("orders").Partitions, p => Assert.Empty(p.Subscriptions));
     }
-
-    public static TheoryData<string, object, string> Violations =>
-        new()
-        {
-            {
-                "second subscribe",
-                new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } },
-                "InvalidArgument"
-            },
-            { "nothing", new ConsumeRequest(), "InvalidArgument" },
-            {
-                "no credit",
-                new ConsumeRequest { Credit = new Credit() },
-                "InvalidArgument"
-            },
-            {
-                "no settlement",
-                new ConsumeRequest { Settle = new Settle() },
-                "InvalidArgument"
-            },
-            {
-                "too many settlements",
-                new ConsumeRequest
-                {
-                    Settle = new Settle
-                    {
-                        Settlements = { Enumerable.Repeat(new Settlement { Kind = SettleKind.Complete }, 10_001) },
-                    },
-                },
-                "InvalidArgument"
-            },
-            { "no kind", Settling(new Settlement()), "InvalidArgument" },
-            { "kind", Settling(new Settlement { Kind = (SettleKind)9 }), "InvalidArgument" },
-            { "offset", Settling(new Settlement { Kind = SettleKind.Complete, FirstOffset = -1 }), "InvalidArgument" },
-            {
-                "delay",
-                Settling(new Settlement { Kind = SettleKind.Complete, Delay = new Duration() }),
-                "InvalidArgument"
-            },
-            {
-                "long delay",
-                Settling(
-                    new Settlement
-                    {
-                        Kind = SettleKind.Abandon,
-                        Delay = new Duration { Seconds = 1L << 33 },
-                    }
-                ),
-                "InvalidArgument"
-            },
-            { "reason", Settling(new Settlement { Kind = SettleKind.Renew, Reason = "why" }), "InvalidArgument" },
-            { "partition", Settling(new Settlement { Kind = SettleKind.Complete, Partition = 3 }), "UnknownPartition" },
-        };
 
     [Theory]
     [MemberData(nameof(Violations))]

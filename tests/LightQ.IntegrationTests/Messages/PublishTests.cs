@@ -22,91 +22,6 @@ namespace LightQ.IntegrationTests.Messages;
 
 public sealed class PublishTests
 {
-    [Fact]
-    public async Task What_is_published_is_what_the_SDK_consumes()
-    {
-        await using TestServer server = await TestServer.StartAsync();
-        await server.CreateTopicAsync("orders", TopicKind.Durable);
-        PublishResponse published = await PublishAsync(
-            server,
-            "orders",
-            new PublishedMessage
-            {
-                Key = ByteString.CopyFromUtf8("42"),
-                Body = ByteString.CopyFromUtf8("first"),
-                Headers =
-                {
-                    new MessageHeader { Name = "origin", Value = ByteString.CopyFromUtf8("shop") },
-                    new MessageHeader { Id = 3, Value = ByteString.CopyFromUtf8("text/plain") },
-                },
-            },
-            new PublishedMessage { Key = ByteString.Empty, Tombstone = true },
-            new PublishedMessage()
-        );
-        Assert.Equal([0, 1, 2], published.Positions.Select(p => p.Offset));
-        Assert.Equal(DurabilityLevel.Fsync, published.Durability);
-
-        await using var client = new LightQClient(server.ConnectionString);
-        await using IAsyncEnumerator<Message> messages = client
-            .ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken)
-            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
-        Assert.True(await messages.MoveNextAsync());
-        Assert.Equal(
-            ("first", "42", "shop"),
-            (
-                messages.Current.GetText(),
-                Encoding.UTF8.GetString(messages.Current.Key.Span),
-                HeaderOf(messages.Current, "origin")
-            )
-        );
-        Assert.Equal("text/plain", HeaderOf(messages.Current, WellKnownHeader.ContentType));
-        Assert.True(await messages.MoveNextAsync());
-        Assert.Equal(
-            (true, true, 0),
-            (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Key.Length)
-        );
-        Assert.True(await messages.MoveNextAsync());
-        Assert.Equal(
-            (false, false, 0),
-            (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Body.Length)
-        );
-    }
-
-    [Fact]
-    public async Task Keys_choose_partitions_unless_the_request_does()
-    {
-        await using TestServer server = await TestServer.StartAsync();
-        server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 4 });
-        PublishedMessage[] keyed = [.. Enumerable.Range(0, 20).Select(i => PublishStream.Text("x", $"key-{i}"))];
-        PublishResponse routed = await PublishAsync(server, "clicks", keyed);
-        Assert.Equal(
-            keyed.Select(m => (uint)KeyRouting.PartitionOf(m.Key.Span, 4)),
-            routed.Positions.Select(p => p.Partition)
-        );
-        Assert.All(
-            routed.Positions.GroupBy(p => p.Partition),
-            p => Assert.Equal(Enumerable.Range(0, p.Count()).Select(i => (long)i), p.Select(m => m.Offset))
-        );
-
-        PublishResponse bound = await server.Control.CallAsync<PublishRequest, PublishResponse>(
-            "Publish",
-            new()
-            {
-                Topic = "clicks",
-                Partition = 1,
-                Messages = { keyed },
-            }
-        );
-        Assert.All(bound.Positions, p => Assert.Equal(1u, p.Partition));
-        PublishResponse together = await PublishAsync(
-            server,
-            "clicks",
-            PublishStream.Text("a"),
-            PublishStream.Text("b")
-        );
-        Assert.Single(together.Positions.Select(p => p.Partition).Distinct());
-    }
-
     public static TheoryData<string, object, StatusCode, string, string> Refusals =>
         new()
         {
@@ -216,6 +131,91 @@ public sealed class PublishTests
                 "transient"
             },
         };
+
+    [Fact]
+    public async Task What_is_published_is_what_the_SDK_consumes()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        PublishResponse published = await PublishAsync(
+            server,
+            "orders",
+            new PublishedMessage
+            {
+                Key = ByteString.CopyFromUtf8("42"),
+                Body = ByteString.CopyFromUtf8("first"),
+                Headers =
+                {
+                    new MessageHeader { Name = "origin", Value = ByteString.CopyFromUtf8("shop") },
+                    new MessageHeader { Id = 3, Value = ByteString.CopyFromUtf8("text/plain") },
+                },
+            },
+            new PublishedMessage { Key = ByteString.Empty, Tombstone = true },
+            new PublishedMessage()
+        );
+        Assert.Equal([0, 1, 2], published.Positions.Select(p => p.Offset));
+        Assert.Equal(DurabilityLevel.Fsync, published.Durability);
+
+        await using var client = new LightQClient(server.ConnectionString);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken)
+            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal(
+            ("first", "42", "shop"),
+            (
+                messages.Current.GetText(),
+                Encoding.UTF8.GetString(messages.Current.Key.Span),
+                HeaderOf(messages.Current, "origin")
+            )
+        );
+        Assert.Equal("text/plain", HeaderOf(messages.Current, WellKnownHeader.ContentType));
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal(
+            (true, true, 0),
+            (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Key.Length)
+        );
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal(
+            (false, false, 0),
+            (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Body.Length)
+        );
+    }
+
+    [Fact]
+    public async Task Keys_choose_partitions_unless_the_request_does()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 4 });
+        PublishedMessage[] keyed = [.. Enumerable.Range(0, 20).Select(i => PublishStream.Text("x", $"key-{i}"))];
+        PublishResponse routed = await PublishAsync(server, "clicks", keyed);
+        Assert.Equal(
+            keyed.Select(m => (uint)KeyRouting.PartitionOf(m.Key.Span, 4)),
+            routed.Positions.Select(p => p.Partition)
+        );
+        Assert.All(
+            routed.Positions.GroupBy(p => p.Partition),
+            p => Assert.Equal(Enumerable.Range(0, p.Count()).Select(i => (long)i), p.Select(m => m.Offset))
+        );
+
+        PublishResponse bound = await server.Control.CallAsync<PublishRequest, PublishResponse>(
+            "Publish",
+            new()
+            {
+                Topic = "clicks",
+                Partition = 1,
+                Messages = { keyed },
+            }
+        );
+        Assert.All(bound.Positions, p => Assert.Equal(1u, p.Partition));
+        PublishResponse together = await PublishAsync(
+            server,
+            "clicks",
+            PublishStream.Text("a"),
+            PublishStream.Text("b")
+        );
+        Assert.Single(together.Positions.Select(p => p.Partition).Distinct());
+    }
 
     private static object Spoil(Action<PublishRequest> spoil) => spoil;
 

@@ -27,10 +27,10 @@ public sealed partial class SecretsTests
         WrongPassword = "wrong-Ahgh9ohz",
         TopicPassword = "topic-Ieque6ri";
 
-    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
-
     /// <summary>What was shown, by where.</summary>
     private readonly ConcurrentQueue<(string Where, string Text)> _shown = new();
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
     [Trait("Plain", "no")]

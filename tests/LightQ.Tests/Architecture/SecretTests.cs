@@ -66,7 +66,7 @@ public sealed class SecretTests
             ?.GetCustomAttribute<CompilerGeneratedAttribute>()
             is not null;
 
-    private sealed record Leaky(string User, string Password);
-
     private readonly record struct LeakyStruct(byte[] Salt);
+
+    private sealed record Leaky(string User, string Password);
 }

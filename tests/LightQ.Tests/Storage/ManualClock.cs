@@ -5,9 +5,9 @@ internal sealed class ManualClock : TimeProvider
 {
     private DateTimeOffset _now = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
-    public override DateTimeOffset GetUtcNow() => _now;
-
     public long UnixMicroseconds => (_now - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+
+    public override DateTimeOffset GetUtcNow() => _now;
 
     public void Advance(TimeSpan by) => _now += by;
 

@@ -52,6 +52,16 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
 
     public ExplicitGroup Group => (ExplicitGroup)Partition.Groups().Single(g => g.Name == GroupName);
 
+    /// <summary>A durable topic whose segments are small.</summary>
+    public static TopicSettings Small { get; } =
+        new()
+        {
+            Kind = TopicKind.Durable,
+            MaxMessageBytes = 4096,
+            RingBytes = 512 * 1024,
+            SegmentBytes = 512 * 1024,
+        };
+
     /// <summary>With the topic <see cref="TopicName"/>.</summary>
     public static async Task<GroupHost> StartAsync(DeliverySettings? delivery = null)
     {
@@ -73,16 +83,6 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
 
     public void CreateTopic(string name, DeliverySettings delivery, uint partitions = 1) =>
         Broker.CreateTopic(name, Small with { Delivery = delivery, Partitions = partitions });
-
-    /// <summary>A durable topic whose segments are small.</summary>
-    public static TopicSettings Small { get; } =
-        new()
-        {
-            Kind = TopicKind.Durable,
-            MaxMessageBytes = 4096,
-            RingBytes = 512 * 1024,
-            SegmentBytes = 512 * 1024,
-        };
 
     /// <summary>Has everything looked after that is due sooner or later: positions, files, retention.</summary>
     public void Look()

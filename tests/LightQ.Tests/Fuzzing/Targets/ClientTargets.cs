@@ -16,6 +16,7 @@ namespace LightQ.Tests.Fuzzing.Targets;
 internal static class ClientTargets
 {
     private const int MaxFrameBytes = 512 * 1024;
+    private static readonly byte[] HeaderBytes = HeaderOf("type", "order", "region", "eu-west");
 
     public static IEnumerable<FuzzTarget> All()
     {
@@ -152,8 +153,6 @@ internal static class ClientTargets
         ThrowUnless(filter.ToString() == text, "a filter is its text");
         return true;
     }
-
-    private static readonly byte[] HeaderBytes = HeaderOf("type", "order", "region", "eu-west");
 
     private static IEnumerable<byte[]> Frames()
     {

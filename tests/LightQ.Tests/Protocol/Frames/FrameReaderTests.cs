@@ -9,6 +9,20 @@ namespace LightQ.Tests.Protocol.Frames;
 
 public sealed class FrameReaderTests
 {
+    private static readonly SubscribeFrame Subscribe = new(
+        "orders",
+        0,
+        "workers",
+        StartKind.Offset,
+        1000,
+        999,
+        3,
+        5,
+        SettleMode.Explicit,
+        SlowPolicy.Block,
+        64
+    );
+
     [Fact]
     public void Two_frames_split_at_every_byte_are_read_whole()
     {
@@ -149,20 +163,6 @@ public sealed class FrameReaderTests
         Assert.True(buffer.IsEmpty);
         Assert.False(reader.TryRead(ref buffer, out _, out _));
     }
-
-    private static readonly SubscribeFrame Subscribe = new(
-        "orders",
-        0,
-        "workers",
-        StartKind.Offset,
-        1000,
-        999,
-        3,
-        5,
-        SettleMode.Explicit,
-        SlowPolicy.Block,
-        64
-    );
 
     private static byte[] TwoFrames()
     {

@@ -18,6 +18,12 @@ public sealed class HostileBytesTests
     // Every case is tried on the bodies of all frames: some twenty readings, most of them refused.
     private const int CasesForEveryBody = 1_500;
 
+    private static FsCheck.Gen<Mutation> Mutations =>
+        from seed in Gen.Choose(0, int.MaxValue)
+        from changes in Gen.Choose(1, 4)
+        from cut in Gen.Frequency((3, Gen.Constant(0)), (1, Gen.Choose(1, 160)))
+        select new Mutation(seed, changes, cut);
+
     [Fact]
     public void Arbitrary_bytes_as_a_frame() => Bytes(64).Check(Cases, ReadFrames);
 
@@ -73,12 +79,6 @@ public sealed class HostileBytesTests
                     HostileReading.Run(Sample.Resealed(batch));
             }
         );
-
-    private static FsCheck.Gen<Mutation> Mutations =>
-        from seed in Gen.Choose(0, int.MaxValue)
-        from changes in Gen.Choose(1, 4)
-        from cut in Gen.Frequency((3, Gen.Constant(0)), (1, Gen.Choose(1, 160)))
-        select new Mutation(seed, changes, cut);
 
     private static void Read(FrameBodies.Case body, byte[] bytes)
     {

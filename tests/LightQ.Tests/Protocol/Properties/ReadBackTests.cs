@@ -15,6 +15,17 @@ public sealed class ReadBackTests
 {
     private const int Cases = 500;
 
+    private static Gen<RecordParts> Record =>
+        from body in Gen.OneOf(Bytes(300), Gen.Constant<byte[]>(null!))
+        from key in Gen.OneOf(Bytes(20), Gen.Constant<byte[]>(null!))
+        from headers in Gen.ArrayOf(
+            from name in Bytes(10)
+            from id in Gen.Choose(1, 255)
+            from value in Bytes(40)
+            select (name, (byte)id, value)
+        )
+        select new RecordParts(body, key, headers);
+
     [Fact]
     public void Hello() =>
         Frame(
@@ -317,17 +328,6 @@ public sealed class ReadBackTests
                 Assert.False(read.MoveNext());
             }
         );
-
-    private static Gen<RecordParts> Record =>
-        from body in Gen.OneOf(Bytes(300), Gen.Constant<byte[]>(null!))
-        from key in Gen.OneOf(Bytes(20), Gen.Constant<byte[]>(null!))
-        from headers in Gen.ArrayOf(
-            from name in Bytes(10)
-            from id in Gen.Choose(1, 255)
-            from value in Bytes(40)
-            select (name, (byte)id, value)
-        )
-        select new RecordParts(body, key, headers);
 
     private static byte[] Written(IEnumerable<RecordParts> records)
     {

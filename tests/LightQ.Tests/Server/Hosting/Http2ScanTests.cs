@@ -8,10 +8,6 @@ public sealed class Http2ScanTests
 {
     private static readonly byte[] Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
 
-    /// <summary>A frame of HTTP/2 with so many bytes behind its header.</summary>
-    internal static byte[] Frame(byte type, byte flags, int length) =>
-        [0, (byte)(length >> 8), (byte)length, type, flags, 0, 0, 0, 1, .. new byte[length]];
-
     public static TheoryData<string, byte[], int> Frames =>
         new()
         {
@@ -26,6 +22,10 @@ public sealed class Http2ScanTests
             { "of no known type", Frame(200, 0, 4), CallPace.Call / 10 },
             { "headers in two frames", [.. Frame(1, 1, 40), .. Frame(9, 4, 20)], CallPace.Call + (CallPace.Call / 10) },
         };
+
+    /// <summary>A frame of HTTP/2 with so many bytes behind its header.</summary>
+    internal static byte[] Frame(byte type, byte flags, int length) =>
+        [0, (byte)(length >> 8), (byte)length, type, flags, 0, 0, 0, 1, .. new byte[length]];
 
     [Theory]
     [MemberData(nameof(Frames))]

@@ -14,6 +14,8 @@ public sealed class PasswordQueueTests
     private static readonly string Hash = Cheap("right-password");
     private static readonly Guid Account = Guid.NewGuid();
 
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
     /// <summary>A hash as it is kept, of a tenth of the usual iterations.</summary>
     private static string Cheap(string password)
     {
@@ -22,8 +24,6 @@ public sealed class PasswordQueueTests
         byte[] hash = Rfc2898DeriveBytes.Pbkdf2(password, salt, Iterations, HashAlgorithmName.SHA256, 32);
         return PasswordHash.Format(PasswordHash.Algorithm, Iterations, salt, hash);
     }
-
-    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
     public async Task A_right_password_is_hashed_once_however_many_show_it_at_once()

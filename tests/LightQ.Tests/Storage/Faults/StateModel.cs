@@ -13,6 +13,8 @@ internal sealed class StateModel(SimulatedFileSystem files)
 
     public string[] Records => _tried[^1].Records;
 
+    public IReadOnlyCollection<OffsetKey> Keys => _set.Keys;
+
     /// <summary>The records will be these, if the disk does what it is told now.</summary>
     public void TryRecords(string[] records) => _tried.Add((files.Now, records));
 
@@ -90,6 +92,4 @@ internal sealed class StateModel(SimulatedFileSystem files)
         }
         return lowest;
     }
-
-    public IReadOnlyCollection<OffsetKey> Keys => _set.Keys;
 }
