@@ -101,10 +101,12 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
         if (request.Timeout is null)
             return UsualTimeout;
         if (!request.Drain)
+        {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
                 "timeout is set without drain: the broker then waits for no client."
             );
+        }
         return RequestTimes.Read(
             request.Timeout,
             "timeout",

@@ -49,9 +49,11 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
         }
 
         if (broker.FailureOf(StoredState.Positions) is not null)
+        {
             reasons.Add(
                 "the positions of groups cannot be stored: what they settle is redelivered after an unclean stop"
             );
+        }
         if (IsAuditFailing == true)
             reasons.Add("the audit log cannot be written");
         if (IsLimitedToAdmin)
