@@ -31,10 +31,12 @@ public interface IReplicatedStream
     /// <summary>The sequences held, as the stream's leader knows them.</summary>
     ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken);
 
-    /// <summary>One entry; null when it was purged or is not there yet. It may be answered by a replica behind.</summary>
+    /// <summary>
+    /// One entry; null when it was purged or is not there yet. A replica that is behind may answer.
+    /// </summary>
     ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken);
 
-    /// <summary>The last entry of a kind; null when there is none. It may be answered by a replica behind.</summary>
+    /// <summary>The last entry of a kind; null when there is none. A replica that is behind may answer.</summary>
     ValueTask<StreamEntry?> GetLastAsync(EntryKind kind, CancellationToken cancellationToken);
 
     /// <summary>

@@ -1,6 +1,8 @@
 namespace LightQ.Broker.Replication;
 
-/// <summary>What keeps replicated streams: a service beside the brokers. Every member may be called from any thread.</summary>
+/// <summary>
+/// What keeps replicated streams: a service beside the brokers. Every member may be called from any thread.
+/// </summary>
 public interface IReplicationEngine : IAsyncDisposable
 {
     /// <summary>The engine's name and version, for logs and health.</summary>
