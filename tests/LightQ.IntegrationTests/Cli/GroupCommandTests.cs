@@ -69,7 +69,7 @@ public sealed class GroupCommandTests
         Assert.Equal(1, Int(shown, "dead_lettered"));
         string text = await TextAsync(server, "group", "show", "orders", "billing");
         Assert.Contains("running, 1 client, lag 4, the oldest message has waited for ", text, StringComparison.Ordinal);
-        Assert.Contains("1 to the dead-letter topic", text, StringComparison.Ordinal);
+        Assert.Contains("1 dead-lettered", text, StringComparison.Ordinal);
         Assert.Contains("billing [7]", text, StringComparison.Ordinal);
         Assert.Contains(address, text, StringComparison.Ordinal);
 

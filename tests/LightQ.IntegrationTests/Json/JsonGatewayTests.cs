@@ -173,7 +173,7 @@ public sealed class JsonGatewayTests
             ("POST", "/v1/topics", new string('[', 5000), "The body"),
             ("POST", "/v1/topics/orders:publish", "{\"messages\": [{\"body\": \"%\"}]}", "The body"),
             ("POST", "/v1/topics/orders:publish", "{\"messages\": [{\"timeToLive\": \"x\"}]}", "The body"),
-            ("POST", "/v1/topics/orders:publish", "{\"topic\": \"others\"}", "in the path"),
+            ("POST", "/v1/topics/orders:publish", "{\"topic\": \"others\"}", "the path has another value"),
             ("POST", "/v1/topics/orders:publish?partition=0", "{}", "no parameter"),
             ("GET", "/v1/topics?page_size=x", null, "A parameter"),
             ("GET", "/v1/topics?page_size=1&page_size=2", null, "2 times"),

@@ -172,8 +172,11 @@ public sealed class JournalTests
         Assert.Null(journal.Failure);
         Assert.Equal(0, host.ReadAll()[0]);
         host.Files.Free = null;
-        host.RunHousekeeping();
-        host.Wait(() => !journal.DiskFull);
+        host.Wait(() =>
+        {
+            host.RunHousekeeping(); // It looks again while the disk is full: the writer may just have found it so.
+            return !journal.DiskFull;
+        });
         host.WaitDurable();
         host.AppendDurable(7, 100);
         Assert.Null(journal.Failure);
