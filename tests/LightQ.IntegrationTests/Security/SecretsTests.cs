@@ -158,6 +158,7 @@ public sealed partial class SecretsTests
             ControlPort = ports.GetProperty("control_port").GetInt32(),
             Tls = true,
             CertificateAuthorityFile = directory.File("ca.crt"),
+            ConnectTimeout = TimeSpan.FromMinutes(1), // A broker that logs every trace on a busy machine.
         };
         LightQClientOptions admin = anonymous with { User = "admin", Password = adminPassword };
         Show("options", admin.ToString());
