@@ -1,3 +1,4 @@
+using LightQ.Protocol.Batches;
 using LightQ.Scheduling;
 using LightQ.Storage.Backups;
 using LightQ.Storage.Files;
@@ -233,19 +234,49 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
     {
         baseOffset = logPosition = -1;
-        if (_log.Failure is not null || Ending != JournalEnding.None)
-            return AppendResult.Failed;
-        if (!_log.IsEpochKept || _log.IsBlocked)
-            return AppendResult.DiskFull;
-        if ((_active ?? Activate())?.Appender is not { } appender)
-            return AppendResult.Failed;
-        AppendResult result = appender.TryAppend(batch, out baseOffset, out logPosition);
+        AppendResult result = TryGetAppender(out LogAppender? appender);
+        if (result != AppendResult.Appended)
+            return result;
+        result = appender!.TryAppend(batch, out baseOffset, out logPosition);
         if (result != AppendResult.Full)
             return result;
 
         // Either the writer sees the request after it has made room, or the second try finds the room.
         Interlocked.Exchange(ref _spaceWanted, 1);
         return appender.TryAppend(batch, out baseOffset, out logPosition);
+    }
+
+    /// <summary>
+    /// As <see cref="TryAppend"/>, for a batch that another log has stamped, such as one that comes from a replicated
+    /// stream: it keeps its offset, its append time and its epoch. The chain of checksums is this journal's own.
+    /// </summary>
+    /// <param name="batch">One whole batch, checked.</param>
+    /// <param name="logPosition">Where it ends.</param>
+    /// <exception cref="ArgumentException">
+    /// Its offset is not the next one, or its append time is before that of the batch in front of it.
+    /// </exception>
+    public AppendResult TryAppendCopy(in BatchView batch, out long logPosition)
+    {
+        logPosition = -1;
+        AppendResult result = TryGetAppender(out LogAppender? appender);
+        if (result != AppendResult.Appended)
+            return result;
+        result = appender!.TryAppendCopy(batch, out logPosition);
+        if (result != AppendResult.Full)
+            return result;
+        Interlocked.Exchange(ref _spaceWanted, 1);
+        return appender.TryAppendCopy(batch, out logPosition);
+    }
+
+    private AppendResult TryGetAppender(out LogAppender? appender)
+    {
+        appender = null;
+        if (_log.Failure is not null || Ending != JournalEnding.None)
+            return AppendResult.Failed;
+        if (!_log.IsEpochKept || _log.IsBlocked)
+            return AppendResult.DiskFull;
+        appender = (_active ?? Activate())?.Appender;
+        return appender is null ? AppendResult.Failed : AppendResult.Appended;
     }
 
     /// <summary>Wakes the writer: once after all the batches of a receive. Cheap when it is at work already.</summary>

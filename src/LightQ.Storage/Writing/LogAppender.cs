@@ -58,40 +58,72 @@ internal sealed class LogAppender
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
     {
         baseOffset = logPosition = -1;
-        switch (_ring.TryClaim(batch.Length, out RingClaim claim))
+        AppendResult result = TryClaim(batch.Length, out RingClaim claim);
+        if (result != AppendResult.Appended)
+            return result;
+        long time = _clock.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks;
+        baseOffset = _nextOffset;
+        logPosition = Put(claim, batch, Math.Max(_lastTime, time / TimeSpan.TicksPerMicrosecond), _log.Epoch);
+        return AppendResult.Appended;
+    }
+
+    /// <summary>Appends a batch that another log has stamped: it keeps its offset, time and epoch.</summary>
+    /// <exception cref="ArgumentException">It is not the one that comes next.</exception>
+    public AppendResult TryAppendCopy(in BatchView batch, out long logPosition)
+    {
+        logPosition = -1;
+        if (batch.BaseOffset != _nextOffset || batch.AppendTime < _lastTime)
+        {
+            throw new ArgumentException(
+                $"The batch begins at offset {batch.BaseOffset} and was appended at {batch.AppendTime}; offset "
+                    + $"{_nextOffset} comes next, not before {_lastTime}.",
+                nameof(batch)
+            );
+        }
+        AppendResult result = TryClaim(batch.Length, out RingClaim claim);
+        if (result == AppendResult.Appended)
+            logPosition = Put(claim, batch.Bytes, batch.AppendTime, batch.LeaderEpoch);
+        return result;
+    }
+
+    private AppendResult TryClaim(int length, out RingClaim claim)
+    {
+        switch (_ring.TryClaim(length, out claim))
         {
             case ClaimResult.Full:
                 return AppendResult.Full;
             case ClaimResult.TooLarge:
                 throw new ArgumentException(
-                    $"The batch has {batch.Length} bytes; this journal takes {_ring.MaxEntryLength}.",
-                    nameof(batch)
+                    $"The batch has {length} bytes; this journal takes {_ring.MaxEntryLength}.",
+                    nameof(length)
                 );
         }
-        if (_position + batch.Length > _limit)
+        if (_position + length <= _limit)
+            return AppendResult.Appended;
+        if (_log.DiskFull)
         {
-            if (_log.DiskFull)
-            {
-                _ring.Abort(claim);
-                return AppendResult.DiskFull;
-            }
-            Roll();
+            _ring.Abort(claim);
+            return AppendResult.DiskFull;
         }
+        Roll();
+        return AppendResult.Appended;
+    }
 
-        long time = _clock.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks;
-        _lastTime = Math.Max(_lastTime, time / TimeSpan.TicksPerMicrosecond);
-        baseOffset = _nextOffset;
-        long back = baseOffset - _log.Durable.Offset;
+    /// <returns>The log position behind it.</returns>
+    private long Put(in RingClaim claim, ReadOnlySpan<byte> batch, long time, uint epoch)
+    {
         Span<byte> entry = claim.Span;
         batch.CopyTo(entry);
-        var stamp = new BatchStamp(baseOffset, _lastTime, _log.Epoch, _chainCrc, (uint)Math.Min(back, uint.MaxValue));
+        _lastTime = time;
+        long back = _nextOffset - _log.Durable.Offset;
+        var stamp = new BatchStamp(_nextOffset, time, epoch, _chainCrc, (uint)Math.Min(back, uint.MaxValue));
         _chainCrc = BatchWriter.Stamp(entry, _log.Key.Sign(_ordinal, _position - _segmentStart, entry.Length, stamp));
-        _index?.Note(baseOffset, _lastTime, _position);
-        logPosition = _position + batch.Length;
-        Volatile.Write(ref _position, logPosition);
-        Volatile.Write(ref _nextOffset, baseOffset + new BatchView(entry).OffsetSpan);
+        _index?.Note(_nextOffset, time, _position);
+        long end = _position + batch.Length;
+        Volatile.Write(ref _position, end);
+        Volatile.Write(ref _nextOffset, _nextOffset + new BatchView(entry).OffsetSpan);
         _ring.Publish(claim);
-        return AppendResult.Appended;
+        return end;
     }
 
     private void Roll()
