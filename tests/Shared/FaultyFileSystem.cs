@@ -8,24 +8,30 @@ internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
     /// <summary>Called with the operation and the path before each; throws to make it fail.</summary>
     public Action<string, string> Before { get; set; } = (_, _) => { };
 
+    /// <summary>
+    /// Held by each operation but a read, with what comes before it: whoever looks at the files in
+    /// <see cref="Before"/> sees none half done. Null: nothing is.
+    /// </summary>
+    public Lock? Turn { get; set; }
+
     /// <summary>What the disk says it has left; null asks the disk.</summary>
     public long? Free { get; set; }
 
     public IStorageFile Open(string path, OpenMode mode)
     {
-        Before("open", path);
+        using Scope turn = Begin("open", path);
         return new FaultyFile(this, path, inner.Open(path, mode));
     }
 
     public void Rename(string from, string to)
     {
-        Before("rename", to);
+        using Scope turn = Begin("rename", to);
         inner.Rename(from, to);
     }
 
     public void Delete(string path)
     {
-        Before("delete", path);
+        using Scope turn = Begin("delete", path);
         inner.Delete(path);
     }
 
@@ -43,6 +49,27 @@ internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
 
     public long FreeBytes(string directory) => Free ?? inner.FreeBytes(directory);
 
+    private Scope Begin(string operation, string path)
+    {
+        Lock? turn = Turn;
+        turn?.Enter();
+        try
+        {
+            Before(operation, path);
+        }
+        catch
+        {
+            turn?.Exit();
+            throw;
+        }
+        return new Scope(turn);
+    }
+
+    private readonly ref struct Scope(Lock? turn)
+    {
+        public void Dispose() => turn?.Exit();
+    }
+
     private sealed class FaultyFile(FaultyFileSystem owner, string path, IStorageFile inner) : IStorageFile
     {
         public long Length => inner.Length;
@@ -55,19 +82,19 @@ internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
 
         public void Write(ReadOnlySpan<byte> source, long position)
         {
-            owner.Before("write", path);
+            using Scope turn = owner.Begin("write", path);
             inner.Write(source, position);
         }
 
         public void Sync()
         {
-            owner.Before("sync", path);
+            using Scope turn = owner.Begin("sync", path);
             inner.Sync();
         }
 
         public void Allocate(long length)
         {
-            owner.Before("allocate", path);
+            using Scope turn = owner.Begin("allocate", path);
             inner.Allocate(length);
         }
 
