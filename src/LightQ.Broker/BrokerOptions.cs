@@ -1,3 +1,4 @@
+using LightQ.Broker.Replication;
 using LightQ.Storage;
 
 namespace LightQ.Broker;
@@ -163,6 +164,9 @@ public sealed record BrokerOptions
 
     /// <summary>Gets reports of what the disk does to the broker; null for none. Counts from the start on.</summary>
     internal IStorageEvents? StorageEvents { get; init; }
+
+    /// <summary>What topics with replicas need; null for a broker that has none. Counts from the start on.</summary>
+    internal ReplicationOptions? Replication { get; init; }
 
     /// <summary>Counts what the engine's limits refuse; null for an own one. Counts from the start on.</summary>
     internal LimitRefusals? Refusals { get; init; }

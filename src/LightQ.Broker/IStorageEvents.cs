@@ -27,6 +27,11 @@ public interface IStorageEvents
     /// </summary>
     void OnHeld(Partition partition, long bytes, RetentionHold hold);
 
+    /// <summary>
+    /// A partition with replicas is lost: another node has claimed it, or the engine does not answer.
+    /// </summary>
+    void OnPartitionLost(Partition partition, string reason);
+
     /// <summary>State on the disk stays behind what is in force, and why; null: it no longer does.</summary>
     void OnStateFailed(StoredState state, JournalFailure? failure);
 

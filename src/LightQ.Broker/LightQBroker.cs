@@ -38,6 +38,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly DeadLetterOffice _deadLetters;
     private readonly PartitionOpener _opener;
     private readonly TopicRemover _remover;
+    private readonly Replicas _replicas;
     private readonly SpillStore _spills;
     private readonly DelaySchedule _delays;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
@@ -110,9 +111,11 @@ public sealed class LightQBroker : IAsyncDisposable
                 _delays,
                 () => _options,
                 Refusals,
-                Groups.SettledRetention.SettledBefore
+                Groups.SettledRetention.SettledBefore,
+                _catalog.ProducerCheck
             );
-            _remover = new TopicRemover(_catalog, _opener, Groups);
+            _replicas = new Replicas(_opener, Groups, ServeOwned, () => _options, time);
+            _remover = new TopicRemover(_catalog, _opener, Groups, _replicas);
             RecoverTopics();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
@@ -148,6 +151,9 @@ public sealed class LightQBroker : IAsyncDisposable
         get => _options;
         set => _options = value;
     }
+
+    /// <summary>Whether it is part of a cluster, and can have topics with replicas.</summary>
+    internal bool HasReplication => _options.Replication is not null;
 
     /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
     public long PendingBytes => _pending.Used;
@@ -330,16 +336,18 @@ public sealed class LightQBroker : IAsyncDisposable
                 ? topic.LeastUsed()
                 : topic.GetPartition(request.Partition);
         Durability ack = request.AckLevel == Durability.Default ? topic.Settings.AckLevel : request.AckLevel;
+        ack = ack < partition.Log.MinDurability ? partition.Log.MinDurability : ack;
         if (ack > partition.Log.MaxDurability)
         {
-            throw new BrokerException(
-                ErrorCode.NotSupported,
-                $"The topic '{topic.Name}' is transient: it acknowledges at memory, never at {ack}."
-            );
+            string what =
+                topic.Settings.Kind == TopicKind.Transient
+                    ? "is transient: it acknowledges at memory"
+                    : "has no replicas: it acknowledges at fsync at most";
+            throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' {what}, never at {ack}.");
         }
 
         if (partition.Log.Failure is { } failure)
-            throw new BrokerException(ErrorCode.TopicFailed, failure);
+            throw new BrokerException(partition.Log.FailureCode, failure);
         (ulong producerId, uint epoch, ProducerState? state) = _names.Attach(partition, request);
         var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes, _pending);
         partition.Attach(stream);
@@ -535,6 +543,7 @@ public sealed class LightQBroker : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         _stopping = true;
+        await _replicas.DisposeAsync().ConfigureAwait(false);
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         await _deadLetters.DisposeAsync().ConfigureAwait(false);
         foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
@@ -609,16 +618,14 @@ public sealed class LightQBroker : IAsyncDisposable
                 e.Credentials?.ToCredentials()
             )),
         ];
-        IReadOnlyDictionary<ulong, CatalogRecord.ProducerEntry> producers = _catalog.ProducersById();
-        _opener.Recover(
-            topics,
-            (topic, id, epoch) =>
-                producers.TryGetValue(id, out CatalogRecord.ProducerEntry? known)
-                && known.TopicId == topic
-                && epoch <= known.Epoch
-        );
+        ILookup<bool, Topic> byReplicas = topics.ToLookup(topic => topic.Settings.IsReplicated);
+        _opener.Recover([.. byReplicas[false]], _catalog.ProducerCheck());
         foreach (Topic topic in topics)
+        {
+            if (topic.Settings.IsReplicated)
+                _replicas.Begin(topic);
             Serve(topic);
+        }
     }
 
     private Topic Create(string name, TopicSettings settings, TopicCredentials? credentials)
@@ -629,10 +636,16 @@ public sealed class LightQBroker : IAsyncDisposable
             ThrowIfStopping();
             if (_topics.ContainsKey(name))
                 throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
+            settings.DemandCluster(HasReplication);
             DemandRoom(settings);
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
-            _opener.Create(topic);
+            if (settings.IsReplicated)
+                _replicas.Create(topic);
+            else
+                _opener.Create(topic);
             Announce(topic);
+            if (settings.IsReplicated)
+                _replicas.Begin(topic);
             Serve(topic);
             return topic;
         }
@@ -643,6 +656,12 @@ public sealed class LightQBroker : IAsyncDisposable
         foreach (Partition partition in topic.Partitions)
             partition.BeginHousekeeping(_partitionHousekeeping);
         _topics[topic.Name] = topic;
+    }
+
+    private void ServeOwned(Partition partition)
+    {
+        partition.BeginHousekeeping(_partitionHousekeeping);
+        partition.Delays?.Begin();
     }
 
     /// <summary>Whether there may be another topic with these settings. Under the lock of changes.</summary>

@@ -175,7 +175,7 @@ public sealed record LightQClientOptions
         new(
             ProtocolLimits.Version,
             ProtocolLimits.Version,
-            0,
+            ProtocolFeatures.Cluster,
             ClientName,
             Token is not null ? HelloFrame.Token
                 : User is null ? HelloFrame.Anonymous

@@ -49,6 +49,24 @@ public sealed record TopicSpec
     }
 
     /// <summary>
+    /// Durable topics of a cluster: how many nodes of its replicated log keep a copy, 3 or 5. Cannot be changed later.
+    /// Messages are then acknowledged, and delivered, at <see cref="Durability.Replicated"/> only. Default 0, and 1:
+    /// the broker alone keeps them.
+    /// </summary>
+    public int Replicas
+    {
+        get;
+        init =>
+            field = value is 0 or 1 or 3 or 5
+                ? value
+                : throw new ArgumentOutOfRangeException(
+                    nameof(value),
+                    value,
+                    "A topic has 3 or 5 replicas, or with 0 or 1 none."
+                );
+    }
+
+    /// <summary>
     /// Size of the ring of each partition, in bytes, rounded up to a power of two. Cannot be changed later. Default 0:
     /// the broker's choice.
     /// </summary>
@@ -104,7 +122,8 @@ public sealed record TopicSpec
     public Durability AckLevel { get; init; }
 
     /// <summary>
-    /// Durable topics: how safe a message must be before consumers see it. Cannot be changed later. Default: fsync.
+    /// Durable topics: how safe a message must be before consumers see it. Cannot be changed later. Default: fsync, or
+    /// with <see cref="Replicas"/> replicated.
     /// </summary>
     public Durability ReadLevel { get; init; }
 

@@ -1,7 +1,9 @@
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
+using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
 using LightQ.Server.Connections;
@@ -49,6 +51,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private readonly CallSpans _spans = new();
     private ServerMeter? _meter;
     private OtlpExport? _otlp;
+    private IReplicationEngine? _replication;
     private ServerTls? _tls;
     private CertificateWatch? _certificateWatch;
     private readonly TaskCompletionSource _hasStopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -384,6 +387,13 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             StorageEvents = _storageLog,
             Refusals = refusals.In(ServerSettings.BrokerSection),
         };
+        if (
+            await ClusterConnection.OpenAsync(_options, loggers, cancellationToken).ConfigureAwait(false) is { } cluster
+        )
+        {
+            _replication = cluster.Engine;
+            engine = engine with { Replication = cluster };
+        }
         _broker = await _directory.OpenBrokerAsync(engine, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         _tls ??= OpenTls(time);
@@ -531,7 +541,10 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         {
             return new ConnectionListener(
                 new IPEndPoint(_options.Bind, _options.DataPort),
-                new DataPlaneProtocol(broker, security, limits, _options.ConnectionTime),
+                new DataPlaneProtocol(broker, security, limits, _options.ConnectionTime)
+                {
+                    Features = broker.HasReplication ? ProtocolFeatures.Cluster : 0,
+                },
                 limits,
                 _tls,
                 _options.ConnectionTime,
@@ -632,6 +645,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
                 if (_audit is not null)
                     await CloseAuditAsync(_audit).ConfigureAwait(false); // Before the directory is another broker's.
                 await CloseBrokerAsync().ConfigureAwait(false);
+                if (_replication is not null)
+                    await _replication.DisposeAsync().ConfigureAwait(false);
                 _directory.Leave(_logger);
             }
         }

@@ -1,6 +1,8 @@
 using System.Net;
 using LightQ.Broker;
+using LightQ.Broker.Replication;
 using LightQ.Protocol;
+using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server;
 
@@ -141,6 +143,20 @@ public sealed record LightQServerOptions
 
     /// <summary>Settings of the engine.</summary>
     public BrokerOptions Broker { get; init; } = new();
+
+    /// <summary>The cluster. Default: none.</summary>
+    public ClusterOptions Cluster { get; init; } = new();
+
+    /// <summary>
+    /// Connects to the replicated log that <see cref="Cluster"/> names; not a configuration value. Null, the default:
+    /// it cannot be used. <c>NatsReplication.ConnectAsync</c> of the project LightQ.Replication.Nats is one.
+    /// </summary>
+    public Func<
+        ClusterOptions,
+        ILoggerFactory,
+        CancellationToken,
+        Task<IReplicationEngine>
+    >? ReplicationEngine { get; init; }
 
     /// <summary>What a server process logs.</summary>
     public LogOptions Log { get; init; } = new();

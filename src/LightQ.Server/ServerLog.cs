@@ -128,6 +128,13 @@ internal static partial class ServerLog
     [LoggerMessage(2025, LogLevel.Error, "The disk refused {What}: {Reason}")]
     public static partial void DiskRefused(ILogger logger, string what, string reason);
 
+    [LoggerMessage(
+        2026,
+        LogLevel.Warning,
+        "Partition {Partition} of {Topic} is lost: {Reason}. Its streams end, and it is claimed again"
+    )]
+    public static partial void PartitionLost(ILogger logger, string topic, uint partition, string reason);
+
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 

@@ -161,16 +161,22 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         }
     }
 
-    /// <summary>The named producers by their ids.</summary>
-    public IReadOnlyDictionary<ulong, CatalogRecord.ProducerEntry> ProducersById()
+    /// <summary>
+    /// Tells whether a topic has a named producer of an id now, and may have given it an epoch. What else a log says of
+    /// producers is nobody's.
+    /// </summary>
+    public Func<Guid, ulong, uint, bool> ProducerCheck()
     {
+        var producers = new Dictionary<ulong, CatalogRecord.ProducerEntry>();
         lock (_lock)
         {
-            var producers = new Dictionary<ulong, CatalogRecord.ProducerEntry>(_producers.Count);
             foreach (CatalogRecord.ProducerEntry entry in _producers.Values)
                 producers[entry.Id] = entry;
-            return producers;
         }
+        return (topic, id, epoch) =>
+            producers.TryGetValue(id, out CatalogRecord.ProducerEntry? known)
+            && known.TopicId == topic
+            && epoch <= known.Epoch;
     }
 
     /// <summary>Whether a topic has the named producer, or room for it.</summary>

@@ -139,6 +139,7 @@ internal sealed class DeadLetterQueue
                     new TopicSettings
                     {
                         Kind = TopicKind.Durable,
+                        Replicas = origin.Settings.Replicas,
                         MaxMessageBytes = limit,
                         Delivery = origin.Settings.Delivery with { DeadLetterTopic = "", MaxDeliveries = 0 },
                     }

@@ -25,7 +25,7 @@ internal static class DedupSwitch
         if (settings.DedupWindow == TimeSpan.Zero)
             return;
         partition.Dedup = new DedupWindow(settings.DedupWindow, settings.DedupMaxIds);
-        if (partition.Log is not JournalLog log || Mutation.NoDedupRecovery)
+        if (partition.Log.Local is not { } log || Mutation.NoDedupRecovery)
             return;
         try
         {
@@ -64,7 +64,7 @@ internal static class DedupSwitch
                 && (before is null || settings.DedupWindow > before.Window || settings.DedupMaxIds > before.MaxIds);
             end = partition.Log.EndOffset;
         }
-        return isWider && partition.Log is JournalLog log
+        return isWider && partition.Log.Local is { } log
             ? Task.Run(() => FillAsync(partition, log, settings, end))
             : Task.CompletedTask; // A transient topic is not read again.
     }

@@ -40,11 +40,20 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>The highest durability this log reaches.</summary>
     Durability MaxDurability { get; }
 
+    /// <summary>The lowest durability it answers: whoever asks for less is acknowledged at this one.</summary>
+    Durability MinDurability => Durability.Memory;
+
     /// <summary>Why the log takes no more; null while it does.</summary>
     string? Failure { get; }
 
+    /// <summary>How requests are answered that meet <see cref="Failure"/>.</summary>
+    ErrorCode FailureCode => ErrorCode.TopicFailed;
+
     /// <summary>Whether it takes nothing for want of space, which passes.</summary>
     bool IsDiskFull { get; }
+
+    /// <summary>The journal that holds it; null for a log in memory, and for one that could not be opened.</summary>
+    internal JournalLog? Local => null;
 
     /// <summary>What was found damaged since the log was opened; subscribers get a gap there.</summary>
     IEnumerable<JournalDamage> Damage { get; }

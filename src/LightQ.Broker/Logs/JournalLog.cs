@@ -9,6 +9,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 {
     private long _endPosition = journal.DurablePosition;
 
+    JournalLog? ITopicLog.Local => this;
+
     /// <summary>The journal.</summary>
     internal Journal Journal => journal;
 

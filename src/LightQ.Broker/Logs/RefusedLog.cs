@@ -30,6 +30,8 @@ internal sealed class RefusedLog(PartitionRefusal refusal) : ITopicLog
 
     public string? Failure => refusal.Reason;
 
+    public ErrorCode FailureCode => refusal.Code;
+
     public bool IsDiskFull => false;
 
     public IEnumerable<JournalDamage> Damage => [];

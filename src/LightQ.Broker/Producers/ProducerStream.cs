@@ -370,7 +370,7 @@ public sealed class ProducerStream : OutputStream
                         break;
                     if (result != AppendResult.Appended)
                     {
-                        error = result == AppendResult.DiskFull ? ErrorCode.DiskFull : ErrorCode.TopicFailed;
+                        error = result == AppendResult.DiskFull ? ErrorCode.DiskFull : _partition.Log.FailureCode;
                         break;
                     }
                     stored = new StoredBatch(offset, IsDuplicate: false);
@@ -458,7 +458,7 @@ public sealed class ProducerStream : OutputStream
         if (refused is { } range)
             Enqueue(new PendingAck(_lastAck, range, 0));
         var close = new StreamClose(error, reason);
-        if (isAnswered || error == ErrorCode.TopicFailed)
+        if (isAnswered || error is ErrorCode.TopicFailed or ErrorCode.NotLeader)
             RequestClose(close);
         else
             _end = close;

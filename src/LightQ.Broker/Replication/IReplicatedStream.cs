@@ -31,18 +31,23 @@ public interface IReplicatedStream
     /// <summary>The sequences held, as the stream's leader knows them.</summary>
     ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken);
 
-    /// <summary>
-    /// One entry; null when it was purged or is not there yet. A replica that is behind may answer.
-    /// </summary>
+    /// <summary>One entry; null when it was purged or is not there yet.</summary>
+    /// <remarks>A replica that is behind may answer: ask again, or read, for what must be there.</remarks>
     ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken);
 
-    /// <summary>The last entry of a kind; null when there is none. A replica that is behind may answer.</summary>
+    /// <summary>The last entry of a kind; null when there is none.</summary>
+    /// <remarks>A replica that is behind may answer, so that a later one may be stored already.</remarks>
     ValueTask<StreamEntry?> GetLastAsync(EntryKind kind, CancellationToken cancellationToken);
 
     /// <summary>
     /// Entries in order of their sequences, from the first that is stored at or behind <paramref name="first"/> to
-    /// <paramref name="last"/>; those that were purged are left out.
+    /// <paramref name="last"/>, or to the last that the stream holds when the read begins; those that were purged are
+    /// left out.
     /// </summary>
+    /// <remarks>
+    /// Each comes once, and none is missing before one that came: a read that loses the engine ends with a
+    /// <see cref="ReplicationException"/>, and goes on from there when it is begun again.
+    /// </remarks>
     IAsyncEnumerable<StreamEntry> ReadAsync(ulong first, ulong last, CancellationToken cancellationToken);
 
     /// <summary>Removes the entries of a kind with lower sequences.</summary>

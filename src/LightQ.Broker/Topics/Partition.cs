@@ -131,6 +131,20 @@ public sealed class Partition : IHousekept
         }
     }
 
+    /// <summary>
+    /// A batch that the log held when the partition was opened, behind what <see cref="LoadState"/> read.
+    /// </summary>
+    internal void OnRecovered(in BatchView header, Func<ulong, uint, bool> isProducer)
+    {
+        Delays?.OnRecovered(header);
+        if (header.ProducerId != 0 && isProducer(header.ProducerId, header.ProducerEpoch))
+        {
+            NamedProducers
+                .Open(header.ProducerId, header.ProducerEpoch)
+                .Remember(ProducerState.Remembered.Of(header, header.BaseOffset), header.AppendTime);
+        }
+    }
+
     /// <exception cref="BrokerException">The partition could not be opened.</exception>
     internal void ThrowIfRefused()
     {

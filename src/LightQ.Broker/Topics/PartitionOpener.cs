@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Logs;
-using LightQ.Broker.Producers;
+using LightQ.Broker.Replication;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
@@ -22,7 +22,8 @@ internal sealed class PartitionOpener(
     DelaySchedule delays,
     Func<BrokerOptions> broker,
     LimitRefusals refusals,
-    Func<Partition, long> settledBefore
+    Func<Partition, long> settledBefore,
+    Func<Func<Guid, ulong, uint, bool>> producers
 )
 {
     private const int Threads = 8;
@@ -123,17 +124,63 @@ internal sealed class PartitionOpener(
         }
     }
 
+    /// <summary>Opens a partition of a topic with replicas, and claims it.</summary>
+    /// <exception cref="ReplicationException">
+    /// The engine cannot be reached, or the stream is damaged.
+    /// </exception>
+    /// <exception cref="IOException">The journal cannot be opened.</exception>
+    public async Task<(Partition Partition, ReplicatedLog Log)> ClaimAsync(
+        Topic topic,
+        uint index,
+        CancellationToken cancellationToken
+    )
+    {
+        ReplicationOptions replication = broker().Replication!;
+        Partition partition = NewDurable(topic, index);
+        Func<Guid, ulong, uint, bool> isProducer = producers();
+        Journal journal = OpenCopy(partition);
+        var log = new ReplicatedLog(
+            replication.Engine.GetStream(replication.StreamOf(topic.Id, index)),
+            journal,
+            new PartitionState(partition, (id, epoch) => isProducer(topic.Id, id, epoch)),
+            new ReplicatedLogOptions
+            {
+                RingBytes = (int)topic.Settings.RingBytes,
+                MaxBatchBytes = partition.MaxBatchBytes,
+                MaxEntryBytes = replication.Engine.MaxEntryBytes,
+            },
+            partition.AppendLock,
+            time,
+            () => Announce(partition)
+        );
+        partition.Log = log;
+        journal.Listener = new CopyListener(partition, log, broker().StorageEvents);
+        try
+        {
+            await log.ClaimAsync(replication.Node, cancellationToken).ConfigureAwait(false);
+            DedupSwitch.Begin(partition);
+            return (partition, log);
+        }
+        catch
+        {
+            await log.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    private static void Announce(Partition partition)
+    {
+        using (Scheduling.TurnScope.Enter())
+            partition.OnProgress();
+    }
+
+    private Partition NewDurable(Topic topic, uint index) =>
+        new(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals));
+
     private Partition OpenOne(Topic topic, uint index, bool isNew, Func<Guid, ulong, uint, bool> isProducer)
     {
         Partition partition =
-            topic.Settings.Kind == TopicKind.Durable
-                ? new Partition(
-                    topic,
-                    index,
-                    time,
-                    p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals)
-                )
-                : new Partition(topic, index, time);
+            topic.Settings.Kind == TopicKind.Durable ? NewDurable(topic, index) : new Partition(topic, index, time);
         partition.Log =
             topic.Settings.Kind == TopicKind.Durable
                 ? new JournalLog(OpenJournal(partition, isNew, isProducer))
@@ -154,15 +201,47 @@ internal sealed class PartitionOpener(
 
     private Journal OpenJournal(Partition partition, bool isNew, Func<Guid, ulong, uint, bool> isProducer)
     {
+        TopicSettings settings = partition.Topic.Settings;
+        JournalOptions options = OptionsOf(partition) with
+        {
+            MustExist = !isNew,
+            ReadLevel = settings.ReadLevel,
+            ProducerSnapshot = partition.SaveState,
+        };
+        var recovery = new Recovery(partition, (id, epoch) => isProducer(partition.Topic.Id, id, epoch));
+        Journal journal = Journal.Open(options, environment, recovery, new Listener(partition, broker().StorageEvents));
+        journal.NotifyWritten = settings.ReadLevel == Durability.Written;
+        return journal;
+    }
+
+    /// <summary>
+    /// The journal of what is committed elsewhere: written and synced in the background, since an unclean end costs a
+    /// node no more than reading the stream's end again. It says nothing of producers: they may be ahead of it.
+    /// </summary>
+    private Journal OpenCopy(Partition partition)
+    {
+        Journal journal = Journal.Open(
+            OptionsOf(partition) with
+            {
+                ReadLevel = Durability.Written,
+                Flush = Durability.Written,
+            },
+            environment
+        );
+        journal.NotifyWritten = true;
+        return journal;
+    }
+
+    private JournalOptions OptionsOf(Partition partition)
+    {
         Topic topic = partition.Topic;
         TopicSettings settings = topic.Settings;
-        var options = new JournalOptions
+        return new JournalOptions
         {
             Directory = Path.Combine(
                 DirectoryOf(topic.Id),
                 partition.Index.ToString(System.Globalization.CultureInfo.InvariantCulture)
             ),
-            MustExist = !isNew,
             TopicId = topic.Id,
             // Every topic gets a new id, so the id tells apart topics that had the same name.
             Incarnation = BitConverter.ToUInt64(topic.Id.ToByteArray()),
@@ -171,23 +250,17 @@ internal sealed class PartitionOpener(
             MaxBatchBytes = partition.MaxBatchBytes,
             RetentionBytes = settings.RetentionBytes == 0 ? null : settings.RetentionBytes,
             RetentionAge = settings.RetentionAge == TimeSpan.Zero ? null : settings.RetentionAge,
-            ReadLevel = settings.ReadLevel,
-            ProducerSnapshot = partition.SaveState,
             KeepFrom = (removable, bytes) => partition.Delays?.KeepFrom(removable, bytes) ?? long.MaxValue,
             SettledBefore = () => settledBefore(partition),
         };
-        var recovery = new Recovery(partition, (id, epoch) => isProducer(topic.Id, id, epoch));
-        Journal journal = Journal.Open(options, environment, recovery, new Listener(partition, broker().StorageEvents));
-        journal.NotifyWritten = settings.ReadLevel == Durability.Written;
-        return journal;
     }
 
-    private sealed class Listener(Partition partition, IStorageEvents? events) : IJournalListener
+    private class Listener(Partition partition, IStorageEvents? events) : IJournalListener
     {
         /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
         private const int WriterTurns = 4;
 
-        public void OnProgress(Journal journal)
+        public virtual void OnProgress(Journal journal)
         {
             using (Scheduling.TurnScope.Enter(WriterTurns))
                 partition.OnProgress();
@@ -201,7 +274,7 @@ internal sealed class PartitionOpener(
 
         public void OnDiskFull(Journal journal) => events?.OnDiskFull(partition, journal.DiskFull);
 
-        public void OnRested(Journal journal)
+        public virtual void OnRested(Journal journal)
         {
             lock (partition.AppendLock)
                 journal.TryReleaseMemory();
@@ -210,19 +283,22 @@ internal sealed class PartitionOpener(
         public void OnDamaged(Journal journal, JournalDamage damage) => events?.OnDamaged(partition, damage);
     }
 
+    private sealed class CopyListener(Partition partition, ReplicatedLog log, IStorageEvents? events)
+        : Listener(partition, events)
+    {
+        public override void OnProgress(Journal journal)
+        {
+            log.Copy.OnProgress();
+            base.OnProgress(journal);
+        }
+
+        public override void OnRested(Journal journal) => log.Copy.TryReleaseMemory();
+    }
+
     private sealed class Recovery(Partition partition, Func<ulong, uint, bool> isProducer) : IRecoveredBatchVisitor
     {
         public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.LoadState(snapshot, isProducer);
 
-        public void OnBatch(in BatchView header)
-        {
-            partition.Delays?.OnRecovered(header);
-            if (header.ProducerId != 0 && isProducer(header.ProducerId, header.ProducerEpoch))
-            {
-                partition
-                    .NamedProducers.Open(header.ProducerId, header.ProducerEpoch)
-                    .Remember(ProducerState.Remembered.Of(header, header.BaseOffset), header.AppendTime);
-            }
-        }
+        public void OnBatch(in BatchView header) => partition.OnRecovered(header, isProducer);
     }
 }

@@ -9,8 +9,12 @@ namespace LightQ.Broker.Topics;
 /// <remarks>
 /// While the catalog on the disk may still know of a topic its files stay: a start that finds it there must find them.
 /// </remarks>
-internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener, GroupRegistry groups)
-    : IAsyncDisposable
+internal sealed class TopicRemover(
+    TopicCatalog catalog,
+    PartitionOpener opener,
+    GroupRegistry groups,
+    Replicas replicas
+) : IAsyncDisposable
 {
     private readonly ConcurrentQueue<Topic> _waiting = new();
     private readonly ConcurrentDictionary<Topic, Task> _ending = new();
@@ -25,6 +29,7 @@ internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener,
         try
         {
             topic.MarkDeleted();
+            await replicas.EndAsync(topic).ConfigureAwait(false);
             foreach (Partition partition in topic.Partitions)
                 partition.CloseAll(new StreamClose(ErrorCode.TopicDeleted, $"the topic '{topic.Name}' was deleted"));
             foreach (Partition partition in topic.Partitions)
@@ -62,6 +67,7 @@ internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener,
                     groups.Remove(partition);
                 await Task.WhenAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask())).ConfigureAwait(false);
                 opener.Remove(topic.Id);
+                await replicas.RemoveAsync(topic).ConfigureAwait(false);
             }
         }
         finally

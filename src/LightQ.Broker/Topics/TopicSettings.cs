@@ -29,6 +29,17 @@ public sealed record TopicSettings
     /// <summary>How many partitions, 1 to 1024. Default 1.</summary>
     public uint Partitions { get; init; } = 1;
 
+    /// <summary>
+    /// How many nodes keep a copy of a durable topic, 3 or 5; 0, the default, and 1, which reads as 0, for the broker's
+    /// own disk alone. Producers are then acknowledged, and consumers delivered to, at
+    /// <see cref="Durability.Replicated"/> only.
+    /// </summary>
+    public uint Replicas
+    {
+        get;
+        init => field = value == 1 ? 0 : value;
+    }
+
     /// <summary>Size of the ring in bytes, a power of two. Default 8 MiB, or what four batches need.</summary>
     public long RingBytes { get; init; }
 
@@ -69,6 +80,9 @@ public sealed record TopicSettings
     /// <summary>How many ids a partition remembers at most. Default 100,000.</summary>
     public int DedupMaxIds { get; init; }
 
+    /// <summary>Whether it has replicas.</summary>
+    public bool IsReplicated => Replicas > 1;
+
     /// <summary>Whether messages are kept for ever.</summary>
     public bool IsUnlimited =>
         Kind == TopicKind.Durable
@@ -99,6 +113,8 @@ public sealed record TopicSettings
             Partitions,
             $"1 to {ProtocolLimits.MaxPartitions}"
         );
+        Check(Replicas is 0 or 3 or 5, "replicas", Replicas, "0 or 1 (none), 3 or 5");
+        Check(durable || Replicas == 0, "replicas", Replicas, "0 or 1 (none), for a transient topic");
         long fourBatches = 4L * MaxBatchBytes;
         long ring = (long)
             BitOperations.RoundUpToPowerOf2((ulong)(RingBytes != 0 ? RingBytes : Math.Max(8 << 20, fourBatches)));
@@ -118,21 +134,7 @@ public sealed record TopicSettings
         Check(RetentionBytes >= 0, "retention_bytes", RetentionBytes, "0 or more");
         Check(RetentionAge >= TimeSpan.Zero, "retention_age", RetentionAge, "0 or more");
         Check(durable || Retention != Retention.Settled, "retention", "settled", "keep, for a transient topic");
-        Durability ack =
-            AckLevel != Durability.Default ? AckLevel
-            : durable ? Durability.Fsync
-            : Durability.Memory;
-        Check(durable || ack == Durability.Memory, "ack_level", ack, "memory, for a transient topic");
-        Durability read =
-            ReadLevel != Durability.Default ? ReadLevel
-            : durable ? Durability.Fsync
-            : Durability.Memory;
-        Check(
-            durable ? read >= Durability.Written : read == Durability.Memory,
-            "read_level",
-            read,
-            durable ? "written or fsync, for a durable topic" : "memory, for a transient topic"
-        );
+        (Durability ack, Durability read) = CompleteLevels();
         CheckDelivery();
         Check(
             DedupWindow == TimeSpan.Zero || (DedupWindow >= MinDedupWindow && DedupWindow <= MaxDedupWindow),
@@ -156,6 +158,42 @@ public sealed record TopicSettings
             ReadLevel = read,
             SlowPolicy = SlowPolicy == SlowPolicy.TopicDefault ? SlowPolicy.Block : SlowPolicy,
         };
+    }
+
+    /// <summary>Refuses what only a cluster can have.</summary>
+    /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.NotSupported"/>.</exception>
+    internal void DemandCluster(bool isThere)
+    {
+        if (Replicas == 0 || isThere)
+            return;
+        throw new BrokerException(
+            ErrorCode.NotSupported,
+            $"replicas {Replicas} needs a cluster: set Cluster:Engine, see docs/operate/cluster.md."
+        );
+    }
+
+    /// <summary>The level of acks, and the one at which consumers see a batch.</summary>
+    private (Durability Ack, Durability Read) CompleteLevels()
+    {
+        if (Replicas != 0)
+            return (Durability.Replicated, Durability.Replicated); // Lower ones that are asked for are answered by it.
+        bool durable = Kind == TopicKind.Durable;
+        Durability usual = durable ? Durability.Fsync : Durability.Memory;
+        Durability ack = AckLevel != Durability.Default ? AckLevel : usual;
+        Check(
+            durable ? ack <= Durability.Fsync : ack == Durability.Memory,
+            "ack_level",
+            ack,
+            durable ? "memory, written or fsync, for a topic without replicas" : "memory, for a transient topic"
+        );
+        Durability read = ReadLevel != Durability.Default ? ReadLevel : usual;
+        Check(
+            durable ? read is Durability.Written or Durability.Fsync : read == Durability.Memory,
+            "read_level",
+            read,
+            durable ? "written or fsync, for a durable topic" : "memory, for a transient topic"
+        );
+        return (ack, read);
     }
 
     private void CheckDelivery()

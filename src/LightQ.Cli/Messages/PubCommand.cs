@@ -33,7 +33,13 @@ internal static class PubCommand
         Option<string[]> header = Header();
         Option<double?> rate = ValueOptions.Number("--rate", 0.001);
         rate.Description = "At most this many messages a second.";
-        Option<Durability> ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
+        Option<Durability> ack = ValueOptions.Choice(
+            "--ack",
+            Durability.Memory,
+            Durability.Written,
+            Durability.Fsync,
+            Durability.Replicated
+        );
         ack.Description = "Wait until messages are this safe. Default: what the topic says.";
         Option<string?> producerName = new("--producer-name")
         {

@@ -77,6 +77,29 @@ internal static class ValueOptions
             },
         };
 
+    /// <summary>One of some numbers.</summary>
+    public static Option<int?> NumberAmong(string name, params int[] numbers)
+    {
+        string[] words = [.. numbers.Select(n => n.ToString(CultureInfo.InvariantCulture))];
+        var option = new Option<int?>(name)
+        {
+            HelpName = string.Join('|', words),
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                int index = Array.IndexOf(words, text);
+                return Parsed<int?>(
+                    result,
+                    index >= 0,
+                    index >= 0 ? numbers[index] : null,
+                    $"'{text}' is not one of {string.Join(", ", words)}."
+                );
+            },
+        };
+        option.CompletionSources.Add(words);
+        return option;
+    }
+
     /// <summary>A whole number from <paramref name="least"/> to <paramref name="most"/>.</summary>
     public static Option<int?> NumberWithin(string name, int least, int most) =>
         new(name)

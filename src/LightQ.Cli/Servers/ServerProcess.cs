@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using System.Text.Json;
 using LightQ.Cli.Output;
+using LightQ.Replication.Nats;
 using LightQ.Server;
 using LightQ.Server.Configuration;
 using Microsoft.Extensions.Logging;
@@ -43,7 +44,22 @@ internal sealed class ServerProcess
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(stopping);
         if (EndWithInput)
             InputEnd.Watch(stop.Cancel);
-        await using LightQServer server = await LightQServer.StartAsync(configuration.Options, loggers, stop.Token);
+        await using LightQServer server = await LightQServer.StartAsync(
+            configuration.Options with
+            {
+                // Nothing of it is loaded without a cluster.
+                ReplicationEngine = static (cluster, loggers, cancellationToken) =>
+                    NatsReplication.ConnectAsync(
+                        cluster.Engine!,
+                        cluster.Name,
+                        cluster.CredentialsFile,
+                        loggers,
+                        cancellationToken
+                    ),
+            },
+            loggers,
+            stop.Token
+        );
         server.ConfigurationSource = () => ServerConfiguration.Load(Flags, ConfigurationFile);
         server.OptionsChanged += (_, _) => logging.Apply(server.Options.Log);
         using PosixSignalRegistration? hangUp = OperatingSystem.IsWindows()

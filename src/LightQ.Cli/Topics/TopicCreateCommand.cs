@@ -35,6 +35,7 @@ internal static class TopicCreateCommand
                 + "the rest 'topic ensure' changes.",
             "lightq topic create orders --retention-age 7d",
             "lightq topic create clicks --partitions 16",
+            "lightq topic create orders --kind durable --replicas 3",
             "lightq topic create ticks --kind transient --ring 64MiB --slow-policy drop-oldest",
             "lightq topic create -n 1 -s file"
         )

@@ -91,24 +91,27 @@ internal static class TopicListCommand
 
     private static void Write(TopicView[] topics)
     {
-        Table table = CommandConsole.Table(
+        bool areReplicated = topics.Any(t => t.Replicas is not null);
+        Table table = CommandConsole.Table([
             "topic",
             "kind",
             "partitions",
+            .. areReplicated ? ["replicas"] : Array.Empty<string>(),
             "ack",
             "messages",
             "in/s",
             "out/s",
             "lag",
             "dead letters",
-            "state"
-        );
+            "state",
+        ]);
         foreach (TopicView topic in topics)
         {
-            table.AddRow(
+            table.AddRow([
                 Markup.Escape(topic.Name),
                 topic.Kind,
                 Number(topic.Partitions),
+                .. areReplicated ? [Number(topic.Replicas)] : Array.Empty<string>(),
                 topic.AckLevel,
                 Number(topic.EndOffsets.Sum() - topic.StartOffsets.Sum()),
                 Number(topic.ReceiveRate),
@@ -119,8 +122,8 @@ internal static class TopicListCommand
                         : $"{Number(topic.WorstGroupLag)} ({topic.WorstGroup})"
                 ),
                 Number(topic.DeadLetters),
-                Markup.Escape(topic.Failure ?? "ok")
-            );
+                Markup.Escape(topic.Failure ?? "ok"),
+            ]);
         }
         new CommandConsole().Tables.Write(table);
     }

@@ -17,6 +17,7 @@ internal sealed class TopicSettingOptions
         1,
         ProtocolLimits.MaxPartitions
     );
+    private readonly Option<int?> _replicas = ValueOptions.NumberAmong("--replicas", 1, 3, 5);
     private readonly Option<long?> _ring = ValueOptions.Size("--ring");
     private readonly Option<long?> _segment = ValueOptions.Size("--segment");
     private readonly Option<Retention> _retention = ValueOptions.Choice(
@@ -30,13 +31,15 @@ internal sealed class TopicSettingOptions
         "--ack",
         Durability.Memory,
         Durability.Written,
-        Durability.Fsync
+        Durability.Fsync,
+        Durability.Replicated
     );
     private readonly Option<Durability> _read = ValueOptions.Choice(
         "--read",
         Durability.Memory,
         Durability.Written,
-        Durability.Fsync
+        Durability.Fsync,
+        Durability.Replicated
     );
     private readonly Option<long?> _maxMessage = ValueOptions.Size("--max-message");
     private readonly Option<SlowPolicy> _slow = CommonOptions.SlowPolicy();
@@ -77,11 +80,15 @@ internal sealed class TopicSettingOptions
         _partitions.Description =
             $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}. Messages with the same key are in one, in "
             + $"their order; ring, segments and retention are of each. Default: 1. {Lasting}";
+        _replicas.Description =
+            "Durable topics of a cluster: how many nodes keep a copy, 3 or 5; 1, the default: the broker alone. "
+            + Lasting;
         _ack.Description =
-            "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
+            "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics; "
+            + "with --replicas always replicated.";
         _read.Description =
             $"How safe a message is before consumers see it. Durable topics: fsync, the default, or written; "
-            + $"transient ones: memory. {Lasting}";
+            + $"transient ones: memory; with --replicas always replicated. {Lasting}";
         _slow.Description =
             $"What happens to subscribers that are slower than a transient topic and do not say: "
             + $"{CommonOptions.SlowPolicyText} Default: block.";
@@ -119,6 +126,7 @@ internal sealed class TopicSettingOptions
                 _retention,
                 _dedupWindow,
                 _dedupIds,
+                _replicas,
             }
         )
         {
@@ -134,6 +142,7 @@ internal sealed class TopicSettingOptions
         {
             Kind = parsed.GetValue(_kind),
             Partitions = parsed.GetValue(_partitions) ?? 0,
+            Replicas = parsed.GetValue(_replicas) ?? 0,
             RingBytes = parsed.GetValue(_ring) ?? 0,
             SegmentBytes = parsed.GetValue(_segment) ?? 0,
             Retention = parsed.GetValue(_retention),

@@ -25,6 +25,9 @@ internal sealed record TopicView
 
     public int Partitions { get; init; }
 
+    /// <summary>How many nodes of a cluster keep a copy; absent for a topic without replicas.</summary>
+    public int? Replicas { get; init; }
+
     /// <summary>The only partition whose offsets and damage are shown; absent when all are.</summary>
     public int? Partition { get; init; }
 
@@ -98,6 +101,7 @@ internal sealed record TopicView
             Id = info.Id,
             Kind = Lower(info.Spec.Kind),
             Partitions = info.Spec.Partitions,
+            Replicas = info.Spec.Replicas > 1 ? info.Spec.Replicas : null,
             RingBytes = info.Spec.RingBytes,
             SegmentBytes = info.Spec.SegmentBytes,
             Retention = Lower(info.Spec.Retention),
@@ -150,6 +154,8 @@ internal sealed record TopicView
         yield return ("id", Id);
         yield return ("kind", Kind);
         yield return ("partitions", Partitions.ToString(CultureInfo.InvariantCulture));
+        if (Replicas is { } replicas)
+            yield return ("replicas", replicas.ToString(CultureInfo.InvariantCulture));
         yield return ("ring", Bytes(RingBytes));
         if (Kind == "durable")
         {

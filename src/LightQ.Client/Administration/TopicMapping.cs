@@ -14,6 +14,7 @@ internal static class TopicMapping
         {
             Kind = (WireTopicKind)spec.Kind,
             Partitions = (uint)spec.Partitions,
+            Replicas = (uint)spec.Replicas,
             RingBytes = (ulong)spec.RingBytes,
             SegmentBytes = (ulong)spec.SegmentBytes,
             RetentionAge = ToDuration(spec.RetentionAge),
@@ -44,6 +45,7 @@ internal static class TopicMapping
         {
             Kind = (LightQ.Client.TopicKind)settings.Kind,
             Partitions = (int)settings.Partitions,
+            Replicas = (int)settings.Replicas,
             RingBytes = (long)settings.RingBytes,
             SegmentBytes = (long)settings.SegmentBytes,
             RetentionBytes = (long)settings.RetentionBytes,

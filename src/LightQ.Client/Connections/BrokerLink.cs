@@ -103,7 +103,17 @@ internal sealed class BrokerLink : IAsyncDisposable
     }
 
     /// <summary>Opens an attached stream once more after a while, if it is still attached and connected then.</summary>
-    public void ReopenLater(ClientStream stream, Connection connection) => _ = ReopenAsync(stream, connection);
+    /// <param name="stream">The stream.</param>
+    /// <param name="connection">The connection that it is opened on.</param>
+    /// <param name="code">Why the broker has closed it.</param>
+    public void ReopenLater(ClientStream stream, Connection connection, ErrorCode code) =>
+        _ = ReopenAsync(
+            stream,
+            connection,
+            code == ErrorCode.NotLeader
+                ? ElectionDelay(Random.Shared.NextDouble())
+                : Delay(Options, 3, Random.Shared.NextDouble())
+        );
 
     /// <summary>
     /// A number for a consumer of several streams, by which the broker knows that they belong together.
@@ -145,6 +155,9 @@ internal sealed class BrokerLink : IAsyncDisposable
         );
         return TimeSpan.FromMilliseconds(bound * random);
     }
+
+    /// <summary>50 to 500 ms: about as long as a partition is without a leader, spread out over the clients.</summary>
+    internal static TimeSpan ElectionDelay(double random) => TimeSpan.FromMilliseconds(50 + (450 * random));
 
     private async Task RunAsync()
     {
@@ -288,10 +301,10 @@ internal sealed class BrokerLink : IAsyncDisposable
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
-    private async Task ReopenAsync(ClientStream stream, Connection connection)
+    private async Task ReopenAsync(ClientStream stream, Connection connection, TimeSpan delay)
     {
         // Yields even without a delay: the caller holds its stream's gate, which comes after this one.
-        await Task.Delay(Delay(Options, 3, Random.Shared.NextDouble()), Options.ConnectionTime, _closing.Token)
+        await Task.Delay(delay, Options.ConnectionTime, _closing.Token)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
         lock (_gate)
         {

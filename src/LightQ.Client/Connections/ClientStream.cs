@@ -5,6 +5,8 @@ namespace LightQ.Client.Connections;
 /// <summary>A producer or a subscription: something with a stream id that outlives connections.</summary>
 internal abstract class ClientStream
 {
+    private long? _firstElsewhere;
+
     /// <summary>Whether something was sent and not yet answered, so that a leaving broker is given time.</summary>
     public virtual bool HasUnanswered => false;
 
@@ -27,6 +29,19 @@ internal abstract class ClientStream
 
     /// <summary>The connection is gone and none of its threads runs any more.</summary>
     public abstract void OnDisconnected(LightQException reason);
+
+    /// <summary>
+    /// Whether a stream is opened again because another node leads its partition, or none at the moment. One that never
+    /// was open gives up when that takes as long as a connection may.
+    /// </summary>
+    protected bool IsOpenedElsewhere(LightQException reason, bool wasOpened, LightQClientOptions options)
+    {
+        if (reason.Code != ErrorCode.NotLeader)
+            return false;
+        long now = options.ConnectionTime.GetTimestamp();
+        _firstElsewhere ??= now;
+        return wasOpened || options.ConnectionTime.GetElapsedTime(_firstElsewhere.Value, now) < options.ConnectTimeout;
+    }
 
     /// <summary>There will be no further connection.</summary>
     public abstract void OnClosed(LightQException reason);

@@ -453,9 +453,9 @@ internal sealed class Subscription : ClientStream
             _consumer.EndIfAllAreRefused();
             return reason;
         }
-        if (reason.IsTransient && _wasOpened)
+        if ((reason.IsTransient && _wasOpened) || IsOpenedElsewhere(reason, _wasOpened, _link.Options))
         {
-            _link.ReopenLater(this, _connection);
+            _link.ReopenLater(this, _connection, reason.Code);
             return null;
         }
         if (_firstAnswer.TrySetException(reason))

@@ -347,6 +347,11 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             if (_fault is not null)
                 return;
             (_connection, _isOpened) = (connection, false);
+            if (_options.AckLevel == Durability.Replicated && !connection.HasCluster)
+            {
+                FaultWithoutCluster();
+                return;
+            }
             _stream = connection.Register(this);
             connection.Outbox.Write(
                 new OpenProducerFrame(
@@ -539,7 +544,8 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         _connection!.Unregister(_stream);
         ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
         bool isRefused = !wasOpened && Router is not null && PartitionRefusal.Is(reason.Code);
-        if (isRefused || _firstAnswer.TrySetException(reason) || !reason.IsTransient)
+        bool isElsewhere = IsOpenedElsewhere(reason, _wasOpened, _link.Options);
+        if (isRefused || (!isElsewhere && _firstAnswer.TrySetException(reason)) || !reason.IsTransient)
         {
             // What was sent before a lost connection may be stored; of an open stream the broker's reason is the
             // outcome.
@@ -569,7 +575,20 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             );
         }
 
-        _link.ReopenLater(this, _connection);
+        _link.ReopenLater(this, _connection, reason.Code);
+    }
+
+    /// <summary>The broker's protocol has no level 'replicated': asked for it, it would end the connection.</summary>
+    private void FaultWithoutCluster()
+    {
+        _connection = null;
+        var reason = new LightQException(
+            ErrorCode.NotSupported,
+            $"The broker at {_link.Options} has no cluster, so nothing is acknowledged at 'replicated'."
+        );
+        ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
+        _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
+        FaultProducer(reason, reason.Code);
     }
 
     /// <summary>After an error nothing after it is stored: everything fails, and the stream is opened anew.</summary>

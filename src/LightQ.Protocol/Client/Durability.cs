@@ -19,4 +19,11 @@ public enum Durability : byte
 
     /// <summary>The batch is on the disk, flushed with <c>fdatasync</c>: it survives a power cut.</summary>
     Fsync = 3,
+
+    /// <summary>
+    /// A majority of the nodes that keep the topic's replicated log has the batch: it survives the loss of the broker
+    /// and of one of these nodes. Whether it survives a power cut of all of them depends on the sync setting of the
+    /// engine that replicates. The only level of topics with replicas.
+    /// </summary>
+    Replicated = 4,
 }

@@ -5,21 +5,44 @@ namespace LightQ.Protocol.Frames;
 /// </summary>
 /// <param name="Code"><see cref="ErrorCode.None"/> for a normal end.</param>
 /// <param name="Message">For people; may be empty.</param>
-public readonly record struct ClosedFrame(ErrorCode Code, string Message) : IFrameBody<ClosedFrame>
+/// <param name="Epoch">
+/// With <see cref="ErrorCode.NotLeader"/>, and only then sent: the newest epoch of the partition that the broker knows;
+/// 0 if it knows none.
+/// </param>
+/// <param name="Address">
+/// With <see cref="ErrorCode.NotLeader"/>, and only then sent: <c>host:port</c> of the leader's data plane; empty if
+/// the broker does not know it.
+/// </param>
+public readonly record struct ClosedFrame(ErrorCode Code, string Message, uint Epoch = 0, string Address = "")
+    : IFrameBody<ClosedFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Closed;
 
     /// <inheritdoc/>
-    public int MaxSize => sizeof(ushort) + BodyWriter.SizeOf(Message);
+    public int MaxSize =>
+        sizeof(ushort)
+        + BodyWriter.SizeOf(Message)
+        + (Code == ErrorCode.NotLeader ? sizeof(uint) + BodyWriter.SizeOf(Address) : 0);
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
     {
         writer.WriteUInt16((ushort)Code);
         writer.WriteString(Message);
+        if (Code != ErrorCode.NotLeader)
+            return;
+        writer.WriteUInt32(Epoch);
+        writer.WriteString(Address);
     }
 
     /// <inheritdoc/>
-    public static ClosedFrame Read(ref BodyReader reader) => new((ErrorCode)reader.ReadUInt16(), reader.ReadString());
+    public static ClosedFrame Read(ref BodyReader reader)
+    {
+        var code = (ErrorCode)reader.ReadUInt16();
+        string message = reader.ReadString();
+        return code == ErrorCode.NotLeader && reader.Remaining != 0
+            ? new ClosedFrame(code, message, reader.ReadUInt32(), reader.ReadString())
+            : new ClosedFrame(code, message);
+    }
 }

@@ -25,6 +25,11 @@ public static class ServerSettings
         o => o.Otlp,
         (o, otlp) => o with { Otlp = otlp }
     );
+    private static readonly SettingSection<ClusterOptions> Cluster = new(
+        "Cluster",
+        o => o.Cluster,
+        (o, cluster) => o with { Cluster = cluster }
+    );
     private static readonly SettingSection<AuditOptions> Audit = new(
         "Audit",
         o => o.Audit,
@@ -445,6 +450,30 @@ public static class ServerSettings
                 (o, t) => o with { Headers = t }
             )
             .Secret(),
+        Cluster.File(
+            nameof(ClusterOptions.Engine),
+            "The servers of the replicated log, such as nats://n1:4222,nats://n2:4222; none: no topic has replicas.",
+            o => o.Engine,
+            (o, t) => o with { Engine = t }
+        ),
+        Cluster.Text(
+            nameof(ClusterOptions.Name),
+            "The cluster's name, part of the names of its streams.",
+            o => o.Name,
+            (o, t) => o with { Name = t }
+        ),
+        Cluster.Text(
+            nameof(ClusterOptions.Node),
+            "This broker's name in the cluster; by default the machine's.",
+            o => o.Node,
+            (o, t) => o with { Node = t }
+        ),
+        Cluster.File(
+            nameof(ClusterOptions.CredentialsFile),
+            "A file with a NATS user's JWT and seed.",
+            o => o.CredentialsFile,
+            (o, t) => o with { CredentialsFile = t }
+        ),
         Audit.Switch(
             nameof(AuditOptions.IsEnabled),
             "Whether logins and changes are kept in the data directory's audit log.",

@@ -157,6 +157,7 @@ internal static class TopicMapping
             (s, p) => s with { DedupMaxIds = (int)Read(p.DedupMaxIds, TopicSettings.MaxDedupIds, "dedup_max_ids") },
             s => Text(s.DedupMaxIds)
         ),
+        new("replicas", true, p => p.Replicas != 0, (s, p) => s with { Replicas = p.Replicas }, s => Text(s.Replicas)),
     ];
 
     /// <summary>What a request asks for, over <paramref name="current"/>; what it does not set stays.</summary>
@@ -241,6 +242,7 @@ internal static class TopicMapping
             Retention = (Proto.Retention)settings.Retention,
             DedupWindow = settings.DedupWindow.ToDuration(),
             DedupMaxIds = (uint)settings.DedupMaxIds,
+            Replicas = settings.Replicas,
         };
 
     /// <summary>Checked before it becomes the engine's enumeration, which may be narrower.</summary>

@@ -83,8 +83,9 @@ internal sealed class TopicsService(
     {
         TopicSettings before = topic.Settings;
         TopicSettings after = TopicMapping.Apply(requested, before);
-        if (after.Kind == before.Kind)
-            after = after.Complete(); // Of another kind, it would be refused for what follows from the kind.
+        // Of another kind, or with other replicas, it would be refused for what follows from these.
+        if (after.Kind == before.Kind && after.Replicas == before.Replicas)
+            after = after.Complete();
         (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences =
         [
             .. TopicMapping.Compare(before, after),
@@ -101,6 +102,7 @@ internal sealed class TopicsService(
                 StatusCode.FailedPrecondition,
                 ErrorCode.TopicExists,
                 $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}."
+                    + (after.Replicas > before.Replicas ? " Only a new topic gets replicas." : "")
             );
         }
         idsRead = differences.Length != 0 ? broker.ChangeSettingsAsync(topic, after) : topic.IdsRead;

@@ -15,7 +15,10 @@ internal sealed class DataPlaneProtocol(
 {
     private readonly FrameFormat _format = new();
 
+    /// <summary>The features that are granted to clients that ask for them; none by default.</summary>
+    public ulong Features { get; init; }
+
     /// <inheritdoc/>
     public IConnectionProtocol Create(in ConnectionParts connection) =>
-        new Session(connection, _format, broker, security, limits, time);
+        new Session(connection, _format, broker, security, limits, time) { Offered = Features };
 }

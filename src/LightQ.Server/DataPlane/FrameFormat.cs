@@ -16,6 +16,9 @@ internal sealed class FrameFormat : IOutputFormat
     /// <summary>The longest reason why a stream has ended that is sent to a peer, in characters.</summary>
     private const int MostReason = 1000;
 
+    /// <summary>The longest address that is sent: a DNS name's 253 characters and a port.</summary>
+    private const int MostAddress = 260;
+
     /// <summary>What the Ping behind a producer stream's acks carries.</summary>
     public static ulong EchoOf(uint stream, uint echo) => ((ulong)echo << 32) | stream;
 
@@ -103,7 +106,9 @@ internal sealed class FrameFormat : IOutputFormat
     private static void End(OutputStream stream, StreamClose close, ConnectionOutput output)
     {
         string message = close.Message.Length <= MostReason ? close.Message : close.Message[..MostReason];
-        output.Advance(FrameCodec.Write(output.Free, new ClosedFrame(close.Code, message), stream.Id));
+        string address = close.Address.Length <= MostAddress ? close.Address : "";
+        var closed = new ClosedFrame(close.Code, message, close.Epoch, address);
+        output.Advance(FrameCodec.Write(output.Free, closed, stream.Id));
         output.End(stream);
     }
 }

@@ -4,6 +4,7 @@ using LightQ.Broker;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
@@ -44,6 +45,7 @@ internal sealed class Session : IConnectionProtocol
     private ProducerStream? _lastProducer;
     private bool _welcomed;
     private bool _refused;
+    private ulong _features; // In force.
     private Principal? _principal;
     private ProtocolException? _revoked;
     private volatile bool _isLogged;
@@ -72,6 +74,9 @@ internal sealed class Session : IConnectionProtocol
         Output = new ConnectionOutput(connection, format, limits, time);
         LastReceive = time.GetTimestamp();
     }
+
+    /// <summary>The features that the broker grants.</summary>
+    public ulong Offered { get; init; }
 
     /// <inheritdoc/>
     public ConnectionOutput Output { get; }
@@ -419,10 +424,11 @@ internal sealed class Session : IConnectionProtocol
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
         Streams = new ConnectionStreams();
+        _features = hello.Features & Offered;
         Answer(
             new WelcomeFrame(
                 ProtocolLimits.Version,
-                0,
+                _features,
                 _broker.Id,
                 Output.ConnectionId,
                 (uint)options.MaxFrameBytes,
@@ -438,8 +444,33 @@ internal sealed class Session : IConnectionProtocol
 
     private Task? OpenProducer(OpenProducerFrame request, uint id, uint tag)
     {
+        if (request.AckLevel == Durability.Replicated && (_features & ProtocolFeatures.Cluster) == 0)
+        {
+            throw new ProtocolException(
+                ErrorCode.MalformedFrame,
+                "The ack level 'replicated' is not one of this connection: it did not ask for the feature 'cluster', "
+                    + "or the broker has no cluster."
+            );
+        }
+
         if (!CanOpen(id, tag) || !IsAllowed(Right.Publish, request.Topic, id, tag))
             return null;
+        if (
+            (_features & ProtocolFeatures.Cluster) == 0
+            && _broker.TryGetTopic(request.Topic, out Topic? topic)
+            && topic.Settings.Replicas != 0
+        )
+        {
+            Refuse(
+                ErrorCode.NotSupported,
+                $"The topic '{topic.Name}' acknowledges at 'replicated', which this connection does not know: it did "
+                    + "not ask for the feature 'cluster'.",
+                id,
+                tag
+            );
+            return null;
+        }
+
         if (_broker.IsQuick(request))
         {
             FinishOpenProducer(request, id, tag);
@@ -459,7 +490,7 @@ internal sealed class Session : IConnectionProtocol
         }
         catch (BrokerException e)
         {
-            Refuse(e.Code, e.Message, id, tag);
+            Refuse(e, id, tag);
         }
     }
 
@@ -487,7 +518,7 @@ internal sealed class Session : IConnectionProtocol
         }
         catch (BrokerException e)
         {
-            Refuse(e.Code, e.Message, id, tag);
+            Refuse(e, id, tag);
         }
     }
 
@@ -535,6 +566,17 @@ internal sealed class Session : IConnectionProtocol
             tag
         );
         return false;
+    }
+
+    private void Refuse(BrokerException reason, uint id, uint tag)
+    {
+        if (reason is not NotLeaderException elsewhere)
+        {
+            Refuse(reason.Code, reason.Message, id, tag);
+            return;
+        }
+        Streams.Refuse(id);
+        Answer(new ClosedFrame(elsewhere.Code, elsewhere.Message, elsewhere.Epoch, elsewhere.Address), id, tag);
     }
 
     /// <summary>Answers that a stream is not opened.</summary>

@@ -88,6 +88,10 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
     }
 
     /// <inheritdoc/>
+    public void OnPartitionLost(Partition partition, string reason) =>
+        ServerLog.PartitionLost(logger, partition.Topic.Name, partition.Index, reason);
+
+    /// <inheritdoc/>
     public void OnRefused(string what, Exception error) => ServerLog.DiskRefused(logger, what, error.Message);
 
     /// <summary>Nobody waits for it: the disk is what has trouble.</summary>

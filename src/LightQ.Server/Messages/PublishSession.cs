@@ -106,7 +106,7 @@ internal sealed class PublishSession : IDisposable
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"ack_level is {(int)open.AckLevel}; allowed: 0 (the topic's) to 3."
+                $"ack_level is {(int)open.AckLevel}; allowed: 0 (the topic's) to 4."
             );
         }
 

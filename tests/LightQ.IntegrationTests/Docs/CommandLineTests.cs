@@ -22,6 +22,7 @@ public sealed class CommandLineTests
         "docs/operate/reference-tests.md",
         "docs/operate/audit.md",
         "docs/operate/backup.md",
+        "docs/operate/cluster.md",
         "docs/operate/doctor.md",
         "docs/operate/operations.md",
         "docs/operate/reliability.md",

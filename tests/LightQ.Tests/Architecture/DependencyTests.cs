@@ -17,6 +17,7 @@ public sealed class DependencyTests
         ["LightQ.Scheduling"] = [],
         ["LightQ.Storage"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Scheduling"],
         ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Scheduling", "LightQ.Storage"],
+        ["LightQ.Replication.Nats"] = ["LightQ.Broker", "NATS.Client.Core", "NATS.Client.JetStream"],
         ["LightQ.Server"] =
         [
             "LightQ.Protocol",
@@ -48,6 +49,7 @@ public sealed class DependencyTests
             "LightQ.Storage",
             "LightQ.Broker",
             "LightQ.Client",
+            "LightQ.Replication.Nats",
             "LightQ.Server",
             "LightQ.Bench",
             "Spectre.Console",

@@ -554,6 +554,8 @@ public sealed class SettledRetentionTests
     {
         public ConcurrentQueue<string> Told { get; } = new();
 
+        public void OnPartitionLost(Partition partition, string reason) => Assert.Fail(reason);
+
         public void OnGrown(Partition partition, long bytes) =>
             Told.Enqueue($"{partition.Topic.Name}/{partition.Index} has grown");
 

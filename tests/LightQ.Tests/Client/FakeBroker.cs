@@ -22,12 +22,12 @@ internal sealed class FakeBroker : IDisposable
         };
 
     /// <summary>Accepts the next connection and answers its Hello.</summary>
-    public async Task<FakeConnection> AcceptAsync(uint heartbeatMilliseconds = 60_000)
+    public async Task<FakeConnection> AcceptAsync(uint heartbeatMilliseconds = 60_000, ulong features = 0)
     {
         var connection = new FakeConnection(
             await _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken)
         );
-        await connection.WelcomeAsync(heartbeatMilliseconds);
+        await connection.WelcomeAsync(heartbeatMilliseconds, features);
         return connection;
     }
 

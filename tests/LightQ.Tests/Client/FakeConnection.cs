@@ -23,13 +23,13 @@ internal sealed class FakeConnection : IDisposable
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
-    public async Task<HelloFrame> WelcomeAsync(uint heartbeatMilliseconds = 60_000)
+    public async Task<HelloFrame> WelcomeAsync(uint heartbeatMilliseconds = 60_000, ulong features = 0)
     {
         FakeFrame hello = await ReadAsync(FrameType.Hello);
         await WriteAsync(
             new WelcomeFrame(
                 1,
-                0,
+                features,
                 Guid.Empty,
                 7,
                 ProtocolLimits.DefaultFrameBytes,

@@ -28,6 +28,26 @@ public sealed class TopicSpecTests
         Assert.Equal(TimeSpan.Zero, settings.RetentionAge.ToTimeSpan());
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(3)]
+    [InlineData(5)]
+    public void Replicas_go_and_come_back(int replicas)
+    {
+        var spec = new TopicSpec("t") { Replicas = replicas };
+        TopicSettings settings = TopicMapping.ToSettings(spec);
+        Assert.Equal((uint)replicas, settings.Replicas);
+        Assert.Equal(replicas, TopicMapping.ToInfo(new Topic { Name = "t", Settings = settings }).Spec.Replicas);
+    }
+
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(2)]
+    [InlineData(7)]
+    public void Other_numbers_of_replicas_are_refused(int replicas) =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => new TopicSpec("t") { Replicas = replicas });
+
     [Fact]
     public void A_negative_retention_is_refused()
     {

@@ -34,6 +34,10 @@ internal sealed class SessionHost : IDisposable
     private uint _sessions;
 
     public SessionHost()
+        : this(features: 0) { }
+
+    /// <summary>A broker that grants so many features.</summary>
+    public SessionHost(ulong features)
     {
         _broker = LightQBroker
             .OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, TimeProvider.System)
@@ -54,8 +58,11 @@ internal sealed class SessionHost : IDisposable
             TimeProvider.System,
             NullLogger.Instance
         );
-        _protocol = new DataPlaneProtocol(_broker, _security, _limits, TimeProvider.System);
+        _protocol = new DataPlaneProtocol(_broker, _security, _limits, TimeProvider.System) { Features = features };
     }
+
+    /// <summary>What the last session answered.</summary>
+    public IReadOnlyList<(FrameHeader Header, byte[] Body)> Answers { get; private set; } = [];
 
     /// <summary>Serves what a client sends, to its end.</summary>
     /// <returns>Whether the client was never refused.</returns>
@@ -75,6 +82,7 @@ internal sealed class SessionHost : IDisposable
         ThrowUnless(connection.Crash is null, $"a turn does not fail: {connection.Crash}");
         ThrowUnless(_blocks.Assembly.Used == 0, "what was set aside for frames is given back");
         ErrorCode told = sender.Check();
+        Answers = sender.Frames;
         // One that ends with its last byte may be gone before it is told.
         ThrowUnless(
             told == ErrorCode.None || (session.IsRefused && (failure is null || failure.Code == told)),
@@ -137,6 +145,8 @@ internal sealed class SessionHost : IDisposable
     {
         private readonly ArrayBufferWriter<byte> _sent = new();
 
+        public List<(FrameHeader Header, byte[] Body)> Frames { get; } = [];
+
         public override SendResult TrySend(ReadOnlyMemory<byte> head, ReadOnlyMemory<byte> tail)
         {
             _sent.Write(head.Span);
@@ -157,6 +167,7 @@ internal sealed class SessionHost : IDisposable
                     FrameTargets.Body(header.Type, header.Flags, body),
                     $"a {header.Type} frame of the broker is one"
                 );
+                Frames.Add((header, body.ToArray()));
                 told = header.Type == FrameType.Error ? FrameCodec.Read<ErrorFrame>(body).Code : told;
             }
             ThrowUnless(left.IsEmpty, "a broker sends whole frames");

@@ -74,6 +74,13 @@ public sealed class ServerConfigurationTests : IDisposable
                 FileBytes = 1_000_000,
                 MaxFiles = 3,
             },
+            Cluster = new()
+            {
+                Engine = "nats://n1:4222,nats://n2:4222",
+                Name = "shop",
+                Node = "n1",
+                CredentialsFile = "/nats.creds",
+            },
             Otlp = new()
             {
                 Endpoint = new Uri("http://collector:4317"),

@@ -30,6 +30,14 @@ public sealed class TopicMappingTests
         Assert.Equal(Odd, TopicMapping.Apply(TopicMapping.ToProto(Odd), new TopicSettings()));
 
     [Fact]
+    public void Replicas_come_back_as_they_went_and_one_is_none()
+    {
+        TopicSettings replicated = new TopicSettings { Kind = TopicKind.Durable, Replicas = 3 }.Complete();
+        Assert.Equal(replicated, TopicMapping.Apply(TopicMapping.ToProto(replicated), new TopicSettings()));
+        Assert.Equal(Odd, TopicMapping.Apply(new Proto.TopicSettings { Replicas = 1 }, Odd));
+    }
+
+    [Fact]
     public void The_table_has_every_field_of_the_message_in_order() =>
         Assert.Equal(
             Proto.TopicSettings.Descriptor.Fields.InFieldNumberOrder().Select(f => f.Name),

@@ -40,6 +40,8 @@ public sealed class OptionTests
     [InlineData("stats orders/3")]
     [InlineData("topic show orders/1023")]
     [InlineData("topic create orders --partitions 1024")]
+    [InlineData("topic create orders --kind durable --replicas 3 --ack replicated --read replicated")]
+    [InlineData("pub orders hello --ack replicated")]
     [InlineData(
         "bench throughput --sizes 100,256 --pairs 1 --messages 1000 --api publish --in-flight 10 --kind durable"
     )]
@@ -129,6 +131,7 @@ public sealed class OptionTests
     )]
     [InlineData("sub orders --count x", "--count: 'x' is not a number from 1 on.")]
     [InlineData("topic create t --partitions 1025", "--partitions: '1025' is not a number from 1 to 1024.")]
+    [InlineData("topic create t --replicas 2", "--replicas: '2' is not one of 1, 3, 5.")]
     [InlineData("topic create t --kind durabel", "--kind: 'durabel' is not one of transient, durable.")]
     public void A_mistake_is_named_and_the_nearest_word_suggested(string line, string says) =>
         Assert.Equal(says, ParseMistake.Find(CommandLine.CreateRoot().Parse(line)));

@@ -49,6 +49,21 @@ public sealed class FrameBodyTests
         Assert.Equal(0u, FrameCodec.Read<ProducerOpenedFrame>(body.AsSpan(..^4)).BatchWindow);
     }
 
+    [Theory]
+    [InlineData("1100 0500 6d6f766564", 0, "")]
+    [InlineData("1100 0500 6d6f766564 07000000 0000", 7, "")]
+    [InlineData("1100 0500 6d6f766564 07000000 0100 61 ff", 7, "a")] // A later version's field is behind it.
+    [InlineData("1d00 0500 6d6f766564 07000000 0100 61", 0, "")] // Of another end these mean something else.
+    public void A_Closed_names_the_leader_of_a_partition_or_not(string hex, uint epoch, string address)
+    {
+        ClosedFrame closed = FrameCodec.Read<ClosedFrame>(Hex.Bytes(hex));
+        Assert.Equal(("moved", epoch, address), (closed.Message, closed.Epoch, closed.Address));
+    }
+
+    [Fact]
+    public void A_Closed_that_ends_within_the_leaders_address_is_refused() =>
+        Refused(() => FrameCodec.Read<ClosedFrame>(Hex.Bytes("1100 0500 6d6f766564 07000000 0100")));
+
     [Fact]
     public void A_Hello_without_the_magic_is_refused()
     {
@@ -197,9 +212,9 @@ public sealed class FrameBodyTests
     }
 
     [Theory]
-    [InlineData("OpenProducer", 12, 4)]
-    [InlineData("ProducerOpened", 65, 4)]
-    [InlineData("PublishAck", 0, 4)]
+    [InlineData("OpenProducer", 12, 5)]
+    [InlineData("ProducerOpened", 65, 5)]
+    [InlineData("PublishAck", 0, 5)]
     [InlineData("Subscribe", 15, 5)]
     [InlineData("Subscribe", 44, 2)]
     [InlineData("Subscribe", 45, 6)]

@@ -155,6 +155,17 @@ public sealed class FrameGoldenTests
         );
 
     [Fact]
+    public void Closed_that_names_the_leader_has_its_golden_bytes() =>
+        Holds(
+            new ClosedFrame(ErrorCode.NotLeader, "moved", 0x0403_0201, "lq2:5700"),
+            stream: 2,
+            tag: 5,
+            """
+            27000000 0e000000 02000000 05000000 11000500 6d6f7665 64010203 0408006c 71323a35 373030
+            """
+        );
+
+    [Fact]
     public void Ping_has_its_golden_bytes() =>
         Holds(
             new PingFrame(0x0807_0605_0403_0201),

@@ -164,6 +164,15 @@ public sealed class ReadBackTests
         Frame(from code in U16 from message in Text select new ClosedFrame((ErrorCode)code, message));
 
     [Fact]
+    public void Closed_that_names_the_leader() =>
+        Frame(
+            from message in Text
+            from epoch in U32
+            from address in Text
+            select new ClosedFrame(ErrorCode.NotLeader, message, epoch, address)
+        );
+
+    [Fact]
     public void Ping() => Frame(U64.Select(payload => new PingFrame(payload)));
 
     [Fact]

@@ -1,0 +1,228 @@
+using LightQ.Broker.Replication;
+using LightQ.Disruptor;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Storage;
+using LightQ.Storage.Backups;
+
+namespace LightQ.Broker.Logs;
+
+/// <summary>
+/// A durable topic's log with replicas, for as long as this node owns the partition: batches wait in a ring until a
+/// replicated stream has them, and are then copied into a journal, from which they are read. The journal never holds
+/// what is not committed, so it is never cut back.
+/// </summary>
+/// <remarks>
+/// <para>
+/// One append is under way at a time, a run of whole batches as long as the ring has them: docs/design/cluster.md, The
+/// rules of the log. Whatever is not confirmed ends the ownership (rule R1), and with it this log: producers send what
+/// was not acknowledged to the next owner.
+/// </para>
+/// <para>
+/// Positions are those of the ring. <see cref="Durability.Replicated"/> is the only level: it is answered when the
+/// stream has confirmed.
+/// </para>
+/// </remarks>
+internal sealed class ReplicatedLog : ITopicLog
+{
+    private readonly IReplicatedStream _stream;
+    private readonly JournalLog _local;
+    private readonly RunSender _sender;
+    private readonly IPartitionState _state;
+    private readonly Lock _appendLock;
+    private readonly TimeProvider _time;
+    private readonly RingMemory _memory;
+    private readonly ByteRing _ring;
+    private readonly TaskCompletionSource<string> _lost = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private long _nextOffset;
+    private long _appendTime;
+    private uint _epoch;
+    private bool _isOwner;
+    private volatile string? _whyNot = "the partition is not claimed yet";
+
+    /// <summary>Makes the log of a partition that this node does not own yet.</summary>
+    /// <param name="stream">The partition's stream.</param>
+    /// <param name="local">What is committed.</param>
+    /// <param name="state">The partition's state.</param>
+    /// <param name="options">Sizes.</param>
+    /// <param name="appendLock">The lock that the appending thread holds.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="progress">Called when the committed position has moved.</param>
+    public ReplicatedLog(
+        IReplicatedStream stream,
+        Journal local,
+        IPartitionState state,
+        ReplicatedLogOptions options,
+        Lock appendLock,
+        TimeProvider time,
+        Action progress
+    )
+    {
+        (_stream, _local, _state, _appendLock, _time) = (stream, new JournalLog(local), state, appendLock, time);
+        _memory = RingMemory.Native(options.RingBytes);
+        _ring = new ByteRing(_memory, options.MaxBatchBytes);
+        Copy = new CommittedCopy(local, state, appendLock);
+        _sender = new RunSender(stream, _ring, Copy, CaptureState, options, progress, OnLost);
+    }
+
+    public long StartOffset => _local.StartOffset;
+
+    public long EndOffset => Volatile.Read(ref _nextOffset);
+
+    public long DurableOffset => _local.EndOffset;
+
+    public long ReadableOffset => _local.ReadableOffset;
+
+    public long EndPosition => _ring.Published;
+
+    public ulong Incarnation => _local.Incarnation;
+
+    public uint Epoch => Volatile.Read(ref _epoch);
+
+    public long StoredBytes => _local.StoredBytes;
+
+    public Durability MaxDurability => Durability.Replicated;
+
+    public Durability MinDurability => Durability.Replicated;
+
+    public string? Failure => _local.Failure ?? _whyNot;
+
+    public ErrorCode FailureCode => _local.Failure is null ? ErrorCode.NotLeader : ErrorCode.TopicFailed;
+
+    public bool IsDiskFull => _local.IsDiskFull;
+
+    public IEnumerable<JournalDamage> Damage => _local.Damage;
+
+    JournalLog? ITopicLog.Local => _local;
+
+    /// <summary>Whether this node owns the partition, as far as it knows.</summary>
+    public bool IsOwner => Volatile.Read(ref _isOwner);
+
+    /// <summary>
+    /// Completes, with the reason, when the ownership has ended other than by <see cref="StepDownAsync"/>.
+    /// </summary>
+    public Task<string> Lost => _lost.Task;
+
+    /// <summary>How many entries of the stream were void when it was claimed.</summary>
+    public long VoidEntries { get; private set; }
+
+    /// <summary>The local copy, which takes in what is committed.</summary>
+    internal CommittedCopy Copy { get; }
+
+    /// <summary>
+    /// Claims the partition: reads what counts of its stream, rebuilds its state, and takes batches from then on. Once.
+    /// </summary>
+    /// <exception cref="ReplicationException">The engine cannot be reached, or the stream is damaged.</exception>
+    public async Task ClaimAsync(string node, CancellationToken cancellationToken)
+    {
+        var takeover = new Takeover(_stream, Copy, _time);
+        Ownership owned = await takeover.ClaimAsync(node, _local.EndOffset, cancellationToken).ConfigureAwait(false);
+        await Copy.WrittenAsync(cancellationToken).ConfigureAwait(false);
+        VoidEntries = takeover.Replay.VoidEntries;
+        lock (_appendLock)
+        {
+            _sender.Begin(owned);
+            (_nextOffset, _appendTime, _epoch) = (owned.NextOffset, owned.AppendTime, owned.Epoch);
+            _whyNot = null;
+            Volatile.Write(ref _isOwner, true);
+        }
+    }
+
+    /// <summary>
+    /// Takes nothing more, waits until what was taken is confirmed, and writes a snapshot: the next owner reads no more
+    /// than that.
+    /// </summary>
+    /// <param name="reason">Why, for those that come meanwhile.</param>
+    /// <param name="cancellationToken">Stops waiting; what is not confirmed then is not acknowledged.</param>
+    public async Task StepDownAsync(string reason, CancellationToken cancellationToken)
+    {
+        if (TryEnd(reason))
+            await _sender.EndAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Everything: what is committed is never cut back, whichever epoch it is of.</summary>
+    public long EndOfEpoch(uint epoch) => EndOffset;
+
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    {
+        baseOffset = -1;
+        if (!_isOwner || _local.Failure is not null)
+            return AppendResult.Failed;
+        if (_local.IsDiskFull)
+            return AppendResult.DiskFull;
+        if (_ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed)
+            return AppendResult.Full;
+        Span<byte> entry = claim.Span;
+        batch.CopyTo(entry);
+        _appendTime = Math.Max(_appendTime, appendTime);
+        baseOffset = _nextOffset;
+        // The chain of checksums and the signature are each journal's own.
+        BatchWriter.Stamp(entry, new BatchStamp(baseOffset, _appendTime, _epoch, 0, 0));
+        Volatile.Write(ref _nextOffset, baseOffset + new BatchView(entry).OffsetSpan);
+        _ring.Publish(claim);
+        return AppendResult.Appended;
+    }
+
+    public void Flush() => _sender.Signal();
+
+    public long PositionOf(Durability durability) => _sender.Committed;
+
+    public void NotifyWritten()
+    {
+        // Progress is announced when something is committed, and no level is below that.
+    }
+
+    public LogReader OpenReader(StartKind start, long value, bool holds, Action ready) =>
+        _local.OpenReader(start, value, holds, ready);
+
+    public long Truncate(long beforeOffset) => _local.Truncate(beforeOffset);
+
+    public void SetRetention(long bytes, TimeSpan age) => _local.SetRetention(bytes, age);
+
+    public void RequestLook() => _local.RequestLook();
+
+    public JournalSnapshot? Capture() => _local.Capture();
+
+    public async ValueTask DeleteAsync()
+    {
+        await EndAsync().ConfigureAwait(false);
+        await _local.DeleteAsync().ConfigureAwait(false);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await EndAsync().ConfigureAwait(false);
+        await _local.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private PendingSnapshot CaptureState()
+    {
+        lock (_appendLock)
+            return new PendingSnapshot(_ring.Published, _nextOffset, _appendTime, _state.Save());
+    }
+
+    private void OnLost(string reason)
+    {
+        if (TryEnd(reason))
+            _lost.TrySetResult(reason);
+    }
+
+    /// <returns>Whether it was the owner until now.</returns>
+    private bool TryEnd(string reason)
+    {
+        lock (_appendLock)
+        {
+            bool wasOwner = _isOwner;
+            Volatile.Write(ref _isOwner, false);
+            _whyNot ??= reason;
+            return wasOwner;
+        }
+    }
+
+    private async Task EndAsync()
+    {
+        TryEnd("the log is closed");
+        await _sender.DisposeAsync().ConfigureAwait(false);
+        _memory.Dispose();
+    }
+}

@@ -1,0 +1,110 @@
+using LightQ.Protocol.Batches;
+using LightQ.Storage;
+
+namespace LightQ.Broker.Replication;
+
+/// <summary>
+/// Copies what is committed into the node's own journal, in order: runs of this owner, and what a takeover reads of
+/// earlier ones, of which it also rebuilds the partition's state.
+/// </summary>
+/// <remarks>One thread at a time copies; the journal's threads call <see cref="OnProgress"/>.</remarks>
+internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock appendLock) : IReplayTarget
+{
+    /// <summary>A wait is never longer: the writer may have made room just before it was asked.</summary>
+    private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(20);
+    private readonly Lock _journalLock = new();
+    private TaskCompletionSource _room = NewRoom();
+
+    /// <summary>The journal's writer has made room, or the disk has.</summary>
+    public void OnProgress()
+    {
+        // Most of the time nobody waits.
+        if (!Volatile.Read(ref _room).Task.IsCompleted)
+            Volatile.Read(ref _room).TrySetResult();
+    }
+
+    /// <summary>Gives back the journal's memory, if nothing waits in it.</summary>
+    public void TryReleaseMemory()
+    {
+        lock (_journalLock)
+            journal.TryReleaseMemory();
+    }
+
+    /// <summary>Completes when everything that was copied can be read.</summary>
+    public async ValueTask WrittenAsync(CancellationToken cancellationToken)
+    {
+        while (journal.WrittenOffset != journal.EndOffset)
+            await WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Copies a committed run of whole batches; waits while the journal has no room.</summary>
+    /// <exception cref="ReplicationException">The journal has failed.</exception>
+    public async ValueTask AppendAsync(ReadOnlyMemory<byte> run, CancellationToken cancellationToken)
+    {
+        while (!run.IsEmpty)
+        {
+            int copied = AppendSome(run.Span);
+            run = run[copied..];
+            journal.Signal();
+            if (!run.IsEmpty)
+                await WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    void IReplayTarget.OnSnapshot(ReadOnlySpan<byte> saved)
+    {
+        lock (appendLock)
+            state.Load(saved);
+    }
+
+    bool IReplayTarget.TryTake(in BatchView batch)
+    {
+        // What the node held before it claims is what the stream has: only committed batches ever get here.
+        if (batch.BaseOffset >= journal.EndOffset && AppendSome(batch.Bytes) == 0)
+        {
+            journal.Signal();
+            return false;
+        }
+        lock (appendLock)
+            state.OnReplayed(batch);
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask WaitForRoomAsync(CancellationToken cancellationToken)
+    {
+        TaskCompletionSource room = NewRoom();
+        Volatile.Write(ref _room, room);
+        Interlocked.MemoryBarrier();
+        journal.Signal(); // The writer makes room behind this, or had made it before: then it says so at once.
+        if (journal.Failure is { } failure)
+            throw new ReplicationException($"The local journal has failed: {failure.Reason}");
+        await room.Task.WaitAsync(Poll, CancellationToken.None).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        cancellationToken.ThrowIfCancellationRequested();
+    }
+
+    private static TaskCompletionSource NewRoom() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <returns>How many bytes were copied.</returns>
+    private int AppendSome(ReadOnlySpan<byte> run)
+    {
+        int copied = 0;
+        lock (_journalLock)
+        {
+            while (copied < run.Length && BatchView.TryRead(run[copied..], out BatchView batch))
+            {
+                AppendResult result = journal.TryAppendCopy(batch, out _);
+                if (result == AppendResult.Failed)
+                {
+                    throw new ReplicationException(
+                        $"The local journal takes nothing: {journal.Failure?.Reason ?? "it is closed"}"
+                    );
+                }
+                if (result != AppendResult.Appended)
+                    break;
+                copied += batch.Length;
+            }
+        }
+        return copied;
+    }
+}

@@ -1,0 +1,210 @@
+using LightQ.Protocol.Batches;
+
+namespace LightQ.Broker.Replication;
+
+/// <summary>
+/// Reads a partition's stream and decides, from its entries alone, which of them count: rule R3 of
+/// docs/design/cluster.md. Owners, readers, backups and checkers all decide by it, so they agree for ever.
+/// </summary>
+/// <remarks>
+/// An entry counts when its epoch is that of the last claim in front of it, and its offset is the one that comes next.
+/// Anything else is void: what an owner had under way when another one claimed. One thread at a time.
+/// </remarks>
+internal sealed class LogReplay(IReplayTarget target)
+{
+    private const int FollowedAtOnce = 4;
+    private bool _isEpochKnown;
+
+    /// <summary>The sequence of the last entry that was read.</summary>
+    public ulong Sequence { get; private set; }
+
+    /// <summary>The epoch of the last claim; 0 in front of the first.</summary>
+    public uint Epoch { get; private set; }
+
+    /// <summary>The offset of the message that comes next.</summary>
+    public long NextOffset { get; private set; }
+
+    /// <summary>When the last batch was appended, in unix microseconds.</summary>
+    public long AppendTime { get; private set; }
+
+    /// <summary>The sequence of the last snapshot that counts; 0 for none.</summary>
+    public ulong ConfirmedSnapshot { get; private set; }
+
+    /// <summary>Who claimed last; null for nobody.</summary>
+    public Claimant? Claimant { get; private set; }
+
+    /// <summary>How many entries were void.</summary>
+    public long VoidEntries { get; private set; }
+
+    /// <summary>Begins at the front of the stream, or of what retention has left of it.</summary>
+    /// <param name="first">The first sequence that is stored.</param>
+    public void StartAtFront(ulong first)
+    {
+        (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (first - 1, 0, 0, 0, 0);
+        _isEpochKnown = first == 1;
+    }
+
+    /// <summary>Begins behind a snapshot that a claim or a later snapshot has named (rule R4).</summary>
+    public void StartBehind(ulong sequence, in ControlEntry snapshot)
+    {
+        (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (
+            sequence,
+            snapshot.Epoch,
+            snapshot.EndOffset,
+            snapshot.AppendTime,
+            sequence
+        );
+        _isEpochKnown = true;
+        target.OnSnapshot(snapshot.Body.Span);
+    }
+
+    /// <summary>Reads everything that is stored up to a sequence.</summary>
+    /// <exception cref="ReplicationException">The engine fails, or what it gives is damaged or not whole.</exception>
+    public async ValueTask ReadAsync(IReplicatedStream stream, ulong last, CancellationToken cancellationToken)
+    {
+        if (last <= Sequence)
+            return;
+        await foreach (
+            StreamEntry entry in stream.ReadAsync(Sequence + 1, last, cancellationToken).ConfigureAwait(false)
+        )
+        {
+            await TakeAsync(stream.Name, entry, cancellationToken).ConfigureAwait(false);
+        }
+        Sequence = Math.Max(Sequence, last); // The last ones may have been purged.
+    }
+
+    /// <summary>
+    /// Reads on behind what was read, as far as entries are there at once: for the few that have come meanwhile, in one
+    /// round trip.
+    /// </summary>
+    public async ValueTask FollowAsync(IReplicatedStream stream, CancellationToken cancellationToken)
+    {
+        bool isMore = true;
+        while (isMore)
+        {
+            Task<StreamEntry?>[] asked =
+            [
+                .. Enumerable
+                    .Range(1, FollowedAtOnce)
+                    .Select(i => stream.GetAsync(Sequence + (ulong)i, cancellationToken).AsTask()),
+            ];
+            foreach (StreamEntry? entry in await Task.WhenAll(asked).ConfigureAwait(false))
+            {
+                isMore = entry is not null;
+                if (!isMore)
+                    break;
+                await TakeAsync(stream.Name, entry!.Value, cancellationToken).ConfigureAwait(false);
+            }
+        }
+    }
+
+    /// <summary>Takes the next entry in.</summary>
+    /// <returns>Whether it counts.</returns>
+    public async ValueTask<bool> TakeAsync(string stream, StreamEntry entry, CancellationToken cancellationToken)
+    {
+        if (entry.Sequence <= Sequence)
+            throw new ReplicationException($"{stream}: entry {entry.Sequence} came behind {Sequence}.");
+        bool isHole = entry.Sequence != Sequence + 1;
+        Sequence = entry.Sequence;
+        bool isValid =
+            entry.Kind == EntryKind.Data
+                ? await TakeRunAsync(stream, entry, isHole, cancellationToken).ConfigureAwait(false)
+                : TakeControl(stream, entry);
+        if (!isValid)
+            VoidEntries++;
+        return isValid;
+    }
+
+    private bool TakeControl(string stream, in StreamEntry stored)
+    {
+        if (!ControlEntry.TryDecode(stored, out ControlEntry? decoded))
+            throw Damaged(stream, stored, "its checksum or layout is wrong");
+        ControlEntry entry = decoded.Value;
+        if (entry.Kind == EntryKind.Claim)
+        {
+            if (!_isEpochKnown)
+                (_isEpochKnown, Epoch, NextOffset) = (true, entry.Epoch - 1, entry.EndOffset);
+            if (entry.Epoch != Epoch + 1 || entry.EndOffset != NextOffset)
+                return false;
+            Epoch = entry.Epoch;
+            Claimant = Replication.Claimant.Decode(entry.Body.Span);
+            return true;
+        }
+        if (!_isEpochKnown)
+            (_isEpochKnown, Epoch, NextOffset) = (true, entry.Epoch, entry.EndOffset);
+        if (entry.Epoch != Epoch || entry.EndOffset != NextOffset)
+            return false;
+        if (entry.Kind == EntryKind.Snapshot)
+            ConfirmedSnapshot = stored.Sequence;
+        return true;
+    }
+
+    /// <summary>A run counts as a whole or not at all: it was one append.</summary>
+    private async ValueTask<bool> TakeRunAsync(
+        string stream,
+        StreamEntry entry,
+        bool isHole,
+        CancellationToken cancellationToken
+    )
+    {
+        if (!Counts(stream, entry, isHole))
+            return false;
+        int at = 0;
+        while (at < entry.Payload.Length)
+        {
+            if (TryTakeBatch(entry.Payload.Span[at..], out int length))
+                at += length;
+            else
+                await target.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
+        }
+        return true;
+    }
+
+    private bool TryTakeBatch(ReadOnlySpan<byte> bytes, out int length)
+    {
+        BatchView.TryRead(bytes, out BatchView batch);
+        length = batch.Length;
+        if (!target.TryTake(batch))
+            return false;
+        (NextOffset, AppendTime) = (batch.NextOffset, batch.AppendTime);
+        return true;
+    }
+
+    private bool Counts(string stream, in StreamEntry entry, bool isHole)
+    {
+        long next = -1;
+        for (ReadOnlySpan<byte> left = entry.Payload.Span; !left.IsEmpty; )
+        {
+            if (!BatchView.TryRead(left, out BatchView batch) || !batch.VerifyHeader())
+                throw Damaged(stream, entry, "a batch's header is wrong");
+            if (!batch.VerifyPayload())
+                throw Damaged(stream, entry, $"the payload of the batch at offset {batch.BaseOffset} is wrong");
+            if (next < 0)
+            {
+                if (!_isEpochKnown)
+                    (_isEpochKnown, Epoch, NextOffset) = (true, batch.LeaderEpoch, batch.BaseOffset);
+                if (batch.LeaderEpoch != Epoch)
+                    return false;
+                if (batch.BaseOffset > NextOffset && isHole)
+                {
+                    throw new ReplicationException(
+                        $"{stream}: entries in front of {entry.Sequence} are missing, with the offsets {NextOffset} to "
+                            + $"{batch.BaseOffset - 1}."
+                    );
+                }
+                if (batch.BaseOffset != NextOffset)
+                    return false;
+            }
+            else if (batch.LeaderEpoch != Epoch || batch.BaseOffset != next)
+            {
+                throw Damaged(stream, entry, $"the batch at offset {batch.BaseOffset} does not follow the one before");
+            }
+            next = batch.NextOffset;
+            left = left[batch.Length..];
+        }
+        return next >= 0;
+    }
+
+    private static ReplicationException Damaged(string stream, in StreamEntry entry, string what) =>
+        new($"{stream}: entry {entry.Sequence} ({entry.Kind}) is damaged: {what}.");
+}

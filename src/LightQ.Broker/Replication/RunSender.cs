@@ -1,0 +1,217 @@
+using LightQ.Disruptor;
+
+namespace LightQ.Broker.Replication;
+
+/// <summary>
+/// Sends what an owner appends to the partition's stream: one append under way, each a run of whole batches, as long as
+/// what has come since the one before. No thread of its own.
+/// </summary>
+/// <remarks>
+/// Each append names the sequence of the one before it. After an answer other than "stored" nothing is sent any more,
+/// and nothing is committed (rules R1 and R2).
+/// </remarks>
+internal sealed class RunSender : IAsyncDisposable
+{
+    private readonly IReplicatedStream _stream;
+    private readonly ByteRing _ring;
+    private readonly CommittedCopy _copy;
+    private readonly Func<PendingSnapshot> _capture;
+    private readonly ReplicatedLogOptions _options;
+    private readonly Action _progress;
+    private readonly Action<string> _lost;
+    private readonly Sequence _gate = new();
+    private readonly CancellationTokenSource _stop = new();
+    private PendingSnapshot? _snapshot;
+    private TaskCompletionSource? _ended;
+    private Task _sent = Task.CompletedTask;
+    private ulong _last;
+    private ulong _confirmedSnapshot;
+    private uint _epoch;
+    private long _position;
+    private long _committed;
+    private long _unsaved;
+    private bool _isSnapshotWanted;
+    private bool _isActive;
+    private int _sending;
+
+    public RunSender(
+        IReplicatedStream stream,
+        ByteRing ring,
+        CommittedCopy copy,
+        Func<PendingSnapshot> capture,
+        ReplicatedLogOptions options,
+        Action progress,
+        Action<string> lost
+    )
+    {
+        (_stream, _ring, _copy) = (stream, ring, copy);
+        (_capture, _options, _progress, _lost) = (capture, options, progress, lost);
+        _position = _committed = ring.AddGate(_gate, ring.Published);
+    }
+
+    /// <summary>The position in the ring below which everything is committed.</summary>
+    public long Committed => Volatile.Read(ref _committed);
+
+    private bool IsActive => Volatile.Read(ref _isActive);
+
+    private bool HasWork => _ring.Published != Volatile.Read(ref _position) || Volatile.Read(ref _isSnapshotWanted);
+
+    /// <summary>The partition is owned from now on. Once.</summary>
+    public void Begin(in Ownership owned)
+    {
+        (_last, _epoch, _confirmedSnapshot) = (owned.Sequence, owned.Epoch, owned.ConfirmedSnapshot);
+        Volatile.Write(ref _isActive, true);
+    }
+
+    /// <summary>Something was appended. Any thread; the first append of a pause goes out on it.</summary>
+    public void Signal()
+    {
+        // Pairs with the one in SendAsync: that sees the batch, or this sees that it rests.
+        Interlocked.MemoryBarrier();
+        if (IsActive && HasWork && Interlocked.Exchange(ref _sending, 1) == 0)
+            _sent = SendAsync();
+    }
+
+    /// <summary>Sends what is left and a snapshot, and ends the ownership. Nothing may be appended any more.</summary>
+    public async Task EndAsync(CancellationToken cancellationToken)
+    {
+        var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _ended = ended;
+        Volatile.Write(ref _isSnapshotWanted, true);
+        Signal();
+        if (IsActive)
+            await ended.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+        Volatile.Write(ref _isActive, false);
+    }
+
+    /// <summary>Ends it at once; what is under way is not waited for.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        Volatile.Write(ref _isActive, false);
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _sent.ConfigureAwait(false);
+        _ring.RemoveGate(_gate);
+        _stop.Dispose();
+    }
+
+    private async Task SendAsync()
+    {
+        try
+        {
+            while (IsActive)
+            {
+                if (TryGetRun(out RingRun run))
+                {
+                    ReadOnlyMemory<byte> bytes = run.Memory;
+                    (long begin, long end) = (run.Position, run.NextPosition);
+                    if (!await AppendAsync(EntryKind.Data, bytes).ConfigureAwait(false))
+                        return;
+                    Volatile.Write(ref _committed, end);
+                    _unsaved += end - begin;
+                    _progress();
+                    await _copy.AppendAsync(bytes, _stop.Token).ConfigureAwait(false);
+                    MoveTo(end);
+                }
+                else if (_snapshot is not null)
+                {
+                    if (!await SaveAsync(_snapshot).ConfigureAwait(false))
+                        return;
+                }
+                else if (!TryGoOn())
+                {
+                    return;
+                }
+            }
+        }
+        catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+        {
+            // The log ends; what is not confirmed is the next owner's to find out.
+        }
+        catch (ReplicationException e)
+        {
+            Lose(e.Message);
+        }
+    }
+
+    /// <summary>The next run to send: in front of a snapshot that was captured, if there is one.</summary>
+    private bool TryGetRun(out RingRun run)
+    {
+        if (_snapshot is null && (_unsaved >= _options.SnapshotBytes || Volatile.Read(ref _isSnapshotWanted)))
+        {
+            Volatile.Write(ref _isSnapshotWanted, false);
+            if (_unsaved > 0 || _ring.Published != _position)
+                _snapshot = _capture();
+        }
+        long end = _snapshot?.Position ?? _ring.Published;
+        while (!_ring.TryGetRun(_position, end, _options.MaxRunBytes, out run))
+        {
+            if (run.NextPosition == _position)
+                return false;
+            MoveTo(run.NextPosition); // Padding at the end of a lap.
+        }
+        return true;
+    }
+
+    /// <returns>Whether there is more to do; otherwise it rests, until <see cref="Signal"/>.</returns>
+    private bool TryGoOn()
+    {
+        if (_ended is { } ended && !HasWork)
+            ended.TrySetResult();
+        Volatile.Write(ref _sending, 0);
+        Interlocked.MemoryBarrier();
+        return HasWork && Interlocked.Exchange(ref _sending, 1) == 0;
+    }
+
+    private async Task<bool> SaveAsync(PendingSnapshot snapshot)
+    {
+        var entry = new ControlEntry(
+            EntryKind.Snapshot,
+            _epoch,
+            snapshot.EndOffset,
+            snapshot.AppendTime,
+            _confirmedSnapshot,
+            snapshot.State
+        );
+        byte[] bytes = entry.Encode();
+        if (bytes.Length <= _options.MaxEntryBytes)
+        {
+            if (!await AppendAsync(EntryKind.Snapshot, bytes).ConfigureAwait(false))
+                return false;
+            _confirmedSnapshot = _last;
+        }
+        (_snapshot, _unsaved) = (null, 0);
+        return true;
+    }
+
+    private async ValueTask<bool> AppendAsync(EntryKind kind, ReadOnlyMemory<byte> payload)
+    {
+        EntryAppend answer = await _stream.AppendAsync(kind, payload, _last, _stop.Token).ConfigureAwait(false);
+        if (answer.Outcome == AppendOutcome.Stored && answer.Sequence == _last + 1)
+        {
+            _last = answer.Sequence;
+            return true;
+        }
+        Lose(
+            answer.Outcome == AppendOutcome.Refused
+                ? $"another node has claimed the partition ({answer.Reason})"
+                : $"the replicated log does not answer ({answer.Reason})"
+        );
+        return false;
+    }
+
+    /// <summary>
+    /// Nothing is sent and nothing is committed any more: what comes of the last append is not known.
+    /// </summary>
+    private void Lose(string reason)
+    {
+        Volatile.Write(ref _isActive, false);
+        _ended?.TrySetResult();
+        _lost(reason);
+    }
+
+    private void MoveTo(long position)
+    {
+        Volatile.Write(ref _position, position);
+        _gate.Value = position;
+    }
+}

@@ -1,0 +1,110 @@
+namespace LightQ.Broker.Replication;
+
+/// <summary>Makes a node the owner of a partition: reads its stream to the end, and claims it there.</summary>
+/// <remarks>
+/// The claim is an append like any other, behind the end that was read (rule R1). When something else was stored there
+/// meanwhile, that is read and the claim made again. An owner that is alive loses its partition by it: its next append
+/// is refused.
+/// </remarks>
+internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, TimeProvider time)
+{
+    private static readonly TimeSpan ClaimPause = TimeSpan.FromMilliseconds(5),
+        LongestClaimPause = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>What was read.</summary>
+    public LogReplay Replay { get; } = new(target);
+
+    /// <summary>Reads what counts and claims the partition in a new epoch.</summary>
+    /// <param name="node">The node's name.</param>
+    /// <param name="heldTo">
+    /// One behind the last offset that the node has itself. When the snapshot begins behind it, the stream is read from
+    /// its front.
+    /// </param>
+    /// <param name="cancellationToken">Stops it, between two attempts too.</param>
+    /// <exception cref="ReplicationException">The engine cannot be reached, or the stream is damaged.</exception>
+    public async Task<Ownership> ClaimAsync(string node, long heldTo, CancellationToken cancellationToken)
+    {
+        StreamBounds bounds = await stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
+        await BeginAsync(bounds, heldTo, cancellationToken).ConfigureAwait(false);
+        TimeSpan pause = ClaimPause;
+        var own = new Claimant(node, Guid.NewGuid());
+        await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);
+        while (true)
+        {
+            var claim = new ControlEntry(
+                EntryKind.Claim,
+                Replay.Epoch + 1,
+                Replay.NextOffset,
+                Replay.AppendTime,
+                Replay.ConfirmedSnapshot,
+                own.Encode()
+            );
+            EntryAppend answer = await stream
+                .AppendAsync(EntryKind.Claim, claim.Encode(), Replay.Sequence, cancellationToken)
+                .ConfigureAwait(false);
+            if (answer.Outcome == AppendOutcome.Stored && answer.Sequence == Replay.Sequence + 1)
+            {
+                return new Ownership(
+                    claim.Epoch,
+                    answer.Sequence,
+                    claim.EndOffset,
+                    claim.AppendTime,
+                    claim.ConfirmedSnapshot
+                );
+            }
+
+            // Refused: there is more to read, at once, for a live owner appends all the time. Unknown: the claim may
+            // come yet, and is read then like another node's.
+            if (answer.Outcome == AppendOutcome.Unknown)
+            {
+                await Task.Delay(pause, time, cancellationToken).ConfigureAwait(false);
+                pause = pause < LongestClaimPause ? 2 * pause : LongestClaimPause;
+            }
+            await Replay.FollowAsync(stream, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private async Task BeginAsync(StreamBounds bounds, long heldTo, CancellationToken cancellationToken)
+    {
+        ulong sequence = await FindSnapshotAsync(cancellationToken).ConfigureAwait(false);
+        if (sequence != 0)
+        {
+            StreamEntry stored =
+                await stream.GetAsync(sequence, cancellationToken).ConfigureAwait(false)
+                ?? throw new ReplicationException($"{stream.Name}: the snapshot {sequence} is missing.");
+            if (stored.Kind != EntryKind.Snapshot || !ControlEntry.TryDecode(stored, out ControlEntry? snapshot))
+                throw new ReplicationException($"{stream.Name}: entry {sequence} is no snapshot, or is damaged.");
+            if (snapshot.Value.EndOffset <= heldTo)
+            {
+                Replay.StartBehind(sequence, snapshot.Value);
+                return;
+            }
+        }
+        Replay.StartAtFront(bounds.First);
+    }
+
+    /// <summary>
+    /// The sequence of a snapshot that surely counts (rule R4): the last one itself may be void, but what the last
+    /// claim names counts, and what a later snapshot of that claim's epoch names. 0 for none.
+    /// </summary>
+    private async Task<ulong> FindSnapshotAsync(CancellationToken cancellationToken)
+    {
+        if (
+            await stream.GetLastAsync(EntryKind.Claim, cancellationToken).ConfigureAwait(false) is not { } lastClaim
+            || !ControlEntry.TryDecode(lastClaim, out ControlEntry? claim)
+        )
+        {
+            return 0;
+        }
+        if (
+            await stream.GetLastAsync(EntryKind.Snapshot, cancellationToken).ConfigureAwait(false) is { } lastSnapshot
+            && lastSnapshot.Sequence > lastClaim.Sequence
+            && ControlEntry.TryDecode(lastSnapshot, out ControlEntry? snapshot)
+            && snapshot.Value.Epoch == claim.Value.Epoch
+        )
+        {
+            return snapshot.Value.ConfirmedSnapshot;
+        }
+        return claim.Value.ConfirmedSnapshot;
+    }
+}

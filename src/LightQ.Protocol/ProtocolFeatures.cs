@@ -1,0 +1,11 @@
+namespace LightQ.Protocol;
+
+/// <summary>The bits that Hello asks for and Welcome grants.</summary>
+public static class ProtocolFeatures
+{
+    /// <summary>
+    /// The broker is part of a cluster, and the client knows topics with replicas: <see cref="Durability.Replicated"/>
+    /// may be sent.
+    /// </summary>
+    public const ulong Cluster = 1;
+}

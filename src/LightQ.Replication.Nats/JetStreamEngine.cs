@@ -1,0 +1,201 @@
+using System.Runtime.CompilerServices;
+using LightQ.Broker.Replication;
+using NATS.Client.Core;
+using NATS.Client.JetStream;
+using NATS.Client.JetStream.Models;
+
+namespace LightQ.Replication.Nats;
+
+/// <summary>Replicated streams on NATS JetStream.</summary>
+/// <remarks>
+/// Two connections: appends and their answers have one of their own, so that none waits behind what is read in bulk.
+/// Both reconnect by themselves, to whichever server answers.
+/// </remarks>
+public sealed class JetStreamEngine : IReplicationEngine
+{
+    /// <summary>
+    /// What an entry's headers may take of the servers' max_payload: the expected sequence is 60 bytes, and tracing
+    /// adds its own.
+    /// </summary>
+    internal const int HeaderBytes = 1024;
+
+    private const int StreamNotFound = 10059,
+        NameInUse = 10058;
+
+    private readonly NatsConnection _appends,
+        _requests;
+    private CancellationTokenSource _connected = new();
+
+    private JetStreamEngine(NatsEngineOptions options)
+    {
+        Options = options;
+        _appends = new NatsConnection(NatsSettings.Create(options, "appends"));
+        _requests = new NatsConnection(NatsSettings.Create(options, "requests"));
+        Api = new NatsJSContext(_requests, new NatsJSOpts(_requests.Opts) { ThrowOnListCancellation = true });
+        _appends.ConnectionDisconnected += OnDisconnected;
+    }
+
+    /// <inheritdoc/>
+    public string Description => $"nats-server {_appends.ServerInfo?.Version}";
+
+    /// <inheritdoc/>
+    public int MaxEntryBytes { get; private set; }
+
+    internal NatsEngineOptions Options { get; }
+
+    /// <summary>The library's requests. Each is given up after the time that fits it.</summary>
+    internal NatsJSContext Api { get; }
+
+    /// <summary>
+    /// Cancelled when the connection for appends is lost: no answer will come to what was sent over it.
+    /// </summary>
+    internal CancellationToken Connected => Volatile.Read(ref _connected).Token;
+
+    internal NatsConnection Appends => _appends;
+
+    internal NatsConnection Requests => _requests;
+
+    /// <summary>Connects to the first server that answers.</summary>
+    /// <exception cref="ReplicationException">None does, or it has no JetStream.</exception>
+    public static async ValueTask<JetStreamEngine> ConnectAsync(
+        NatsEngineOptions options,
+        CancellationToken cancellationToken
+    )
+    {
+        var engine = new JetStreamEngine(options);
+        try
+        {
+            await engine.ConnectAsync(cancellationToken).ConfigureAwait(false);
+            return engine;
+        }
+        catch
+        {
+            await engine.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<IReplicatedStream> CreateStreamAsync(
+        string name,
+        int replicas,
+        CancellationToken cancellationToken
+    )
+    {
+        if (replicas is not (1 or 3 or 5))
+            throw new ArgumentOutOfRangeException(nameof(replicas), replicas, "1, 3 or 5");
+        var stream = new JetStreamStream(this, name);
+        StreamConfig wanted = StreamSettings.Create(stream.Names, replicas);
+        StreamConfig found = await EngineFailure
+            .Guard(
+                $"Create stream {name}",
+                Options.ChangeTimeout,
+                waiting => CreateOrFindAsync(wanted, waiting),
+                cancellationToken
+            )
+            .ConfigureAwait(false);
+        if (StreamSettings.FindDifference(wanted, found) is { } difference)
+            throw new ReplicationException($"Create stream {name}: it exists, but its {difference}.");
+        await EngineFailure
+            .Guard($"Reach stream {name}", Options.ChangeTimeout, stream.WaitUntilReachedAsync, cancellationToken)
+            .ConfigureAwait(false);
+        return stream;
+    }
+
+    /// <inheritdoc/>
+    public IReplicatedStream GetStream(string name) => new JetStreamStream(this, name);
+
+    /// <inheritdoc/>
+    public async ValueTask DeleteStreamAsync(string name, CancellationToken cancellationToken) =>
+        await EngineFailure
+            .Guard(
+                $"Delete stream {new StreamNames(name).Stream}",
+                Options.ChangeTimeout,
+                async waiting =>
+                {
+                    try
+                    {
+                        return await Api.DeleteStreamAsync(name, waiting).ConfigureAwait(false);
+                    }
+                    catch (NatsJSApiException e) when (e.Error.ErrCode == StreamNotFound)
+                    {
+                        return false;
+                    }
+                },
+                cancellationToken
+            )
+            .ConfigureAwait(false);
+
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<string> ListStreamsAsync(
+        string prefix,
+        [EnumeratorCancellation] CancellationToken cancellationToken
+    )
+    {
+        // The library asks page after page, until one is empty; each waits as long as its connection says.
+        IAsyncEnumerator<string> names = Api.ListStreamNamesAsync(cancellationToken: cancellationToken)
+            .GetAsyncEnumerator(cancellationToken);
+        await using (names.ConfigureAwait(false))
+        {
+            while (
+                await EngineFailure
+                    .Guard("List streams", Options.ChangeTimeout, _ => names.MoveNextAsync(), cancellationToken)
+                    .ConfigureAwait(false)
+            )
+            {
+                if (names.Current.StartsWith(prefix, StringComparison.Ordinal))
+                    yield return names.Current;
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        _appends.ConnectionDisconnected -= OnDisconnected;
+        await _appends.DisposeAsync().ConfigureAwait(false);
+        await _requests.DisposeAsync().ConfigureAwait(false);
+        await _connected.CancelAsync().ConfigureAwait(false);
+    }
+
+    private async ValueTask<StreamConfig> CreateOrFindAsync(StreamConfig wanted, CancellationToken cancellationToken)
+    {
+        INatsJSStream stream;
+        try
+        {
+            stream = await Api.CreateStreamAsync(wanted, cancellationToken).ConfigureAwait(false);
+        }
+        catch (NatsJSApiException e) when (e.Error.ErrCode == NameInUse)
+        {
+            stream = await Api.GetStreamAsync(wanted.Name!, cancellationToken: cancellationToken).ConfigureAwait(false);
+        }
+        return stream.Info.Config;
+    }
+
+    private async ValueTask ConnectAsync(CancellationToken cancellationToken)
+    {
+        string asked = $"Connect to {string.Join(',', Options.Servers)}";
+        await EngineFailure
+            .Guard(
+                asked,
+                Options.ChangeTimeout,
+                async waiting =>
+                {
+                    await _appends.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
+                    await _requests.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
+                    return true;
+                },
+                cancellationToken
+            )
+            .ConfigureAwait(false);
+        INatsServerInfo server = _appends.ServerInfo!;
+        MaxEntryBytes = server.MaxPayload - HeaderBytes;
+        if (!server.JetStreamAvailable)
+            throw new ReplicationException($"{asked}: server {server.Name} has no JetStream.");
+        if (MaxEntryBytes <= 0)
+            throw new ReplicationException($"{asked}: server {server.Name} has a max_payload of {server.MaxPayload}.");
+    }
+
+    private async ValueTask OnDisconnected(object? sender, NatsEventArgs e) =>
+        await Interlocked.Exchange(ref _connected, new CancellationTokenSource()).CancelAsync().ConfigureAwait(false);
+}

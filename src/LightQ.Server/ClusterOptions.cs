@@ -1,0 +1,43 @@
+namespace LightQ.Server;
+
+/// <summary>
+/// The cluster that this broker is of: where the log of topics with replicas is. Default: none, and no topic can have
+/// replicas.
+/// </summary>
+public sealed record ClusterOptions
+{
+    private const int LongestName = 64;
+
+    /// <summary>
+    /// The servers of the replicated log, as <c>nats://HOST:PORT</c>, separated by commas. Null, the default: there is
+    /// no cluster.
+    /// </summary>
+    public string? Engine { get; init; }
+
+    /// <summary>
+    /// The cluster's name, of letters, digits and hyphens, at most 64: it is part of the names of its streams. Default
+    /// <c>lightq</c>.
+    /// </summary>
+    public string Name
+    {
+        get;
+        init => field = CheckName(value, nameof(Name));
+    } = "lightq";
+
+    /// <summary>This broker's name in the cluster, likewise. Default: the machine's name.</summary>
+    public string Node
+    {
+        get;
+        init => field = CheckName(value, nameof(Node));
+    } = new([.. Environment.MachineName.Where(IsAllowed).Take(LongestName).DefaultIfEmpty('n')]);
+
+    /// <summary>A file with a NATS user's JWT and seed, as <c>nsc</c> writes it. Null, the default: none.</summary>
+    public string? CredentialsFile { get; init; }
+
+    private static string CheckName(string value, string name) =>
+        value is { Length: >= 1 and <= LongestName } && value.All(IsAllowed)
+            ? value
+            : throw new ArgumentOutOfRangeException(name, value, $"1 to {LongestName} letters, digits and hyphens");
+
+    private static bool IsAllowed(char c) => char.IsAsciiLetterOrDigit(c) || c == '-';
+}

@@ -1,0 +1,176 @@
+using LightQ.Broker.Replication;
+
+namespace LightQ.ClusterTests.Log;
+
+/// <summary>
+/// A replicated stream in memory, over a network that loses requests and answers, and delivers late. What it stores and
+/// refuses is what JetStream does: an entry behind the expected last sequence, or nothing.
+/// </summary>
+internal sealed class FaultyStream(int seed, double faults = 0)
+{
+    private const int LongestDelay = 3;
+    private readonly Random _random = new(seed);
+    private readonly Lock _lock = new();
+    private readonly List<StreamEntry> _entries = [];
+
+    private enum Fault
+    {
+        None,
+        LostRequest,
+        LostAnswer,
+        LateRequest,
+    }
+
+    /// <summary>Everything that was ever stored.</summary>
+    public StreamEntry[] Entries
+    {
+        get
+        {
+            lock (_lock)
+                return [.. _entries];
+        }
+    }
+
+    /// <summary>The stream as one node reaches it.</summary>
+    public Link Connect() => new(this);
+
+    private EntryAppend Store(EntryKind kind, byte[] payload, ulong expectedLast)
+    {
+        lock (_lock)
+        {
+            if (expectedLast != (ulong)_entries.Count)
+                return EntryAppend.Refused($"wrong last sequence: {_entries.Count}");
+            _entries.Add(new StreamEntry(expectedLast + 1, kind, payload));
+            return EntryAppend.Stored(expectedLast + 1);
+        }
+    }
+
+    private Fault Draw()
+    {
+        lock (_lock)
+            return _random.NextDouble() >= faults ? Fault.None : (Fault)_random.Next(1, 4);
+    }
+
+    private int DrawDelay()
+    {
+        lock (_lock)
+            return _random.Next(0, LongestDelay);
+    }
+
+    /// <summary>One node's way to the stream, which can be cut: what it sends then arrives when it is healed.</summary>
+    internal sealed class Link(FaultyStream stream) : IReplicatedStream
+    {
+        private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(20);
+        private readonly Lock _cutLock = new();
+        private List<Action>? _held;
+
+        public string Name => "memory";
+
+        /// <summary>From now on nothing arrives, and nothing is answered.</summary>
+        public void Cut()
+        {
+            lock (_cutLock)
+                _held ??= [];
+        }
+
+        /// <summary>What was sent meanwhile arrives, in its order.</summary>
+        public void Heal()
+        {
+            List<Action>? held;
+            lock (_cutLock)
+                (held, _held) = (_held, null);
+            foreach (Action request in held ?? [])
+                request();
+        }
+
+        public async ValueTask<EntryAppend> AppendAsync(
+            EntryKind kind,
+            ReadOnlyMemory<byte> payload,
+            ulong expectedLast,
+            CancellationToken cancellationToken
+        )
+        {
+            byte[] sent = payload.ToArray();
+            if (TryHold(() => stream.Store(kind, sent, expectedLast)))
+            {
+                await Task.Delay(Patience, cancellationToken);
+                return EntryAppend.Unknown("no answer in time");
+            }
+            Fault fault = stream.Draw();
+            await PauseAsync(cancellationToken);
+            EntryAppend answer = fault is Fault.None or Fault.LostAnswer
+                ? stream.Store(kind, sent, expectedLast)
+                : EntryAppend.Unknown("no answer in time");
+            await PauseAsync(cancellationToken);
+            if (fault == Fault.LateRequest)
+                _ = ArriveLateAsync(() => stream.Store(kind, sent, expectedLast));
+            return fault == Fault.None ? answer : EntryAppend.Unknown("no answer in time");
+        }
+
+        public ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken) =>
+            ValueTask.FromResult(new StreamBounds(1, (ulong)Reach().Length));
+
+        public ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken) =>
+            ValueTask.FromResult<StreamEntry?>(
+                Reach().FirstOrDefault(entry => entry.Sequence == sequence) is { Sequence: > 0 } found ? found : null
+            );
+
+        public ValueTask<StreamEntry?> GetLastAsync(EntryKind kind, CancellationToken cancellationToken) =>
+            ValueTask.FromResult<StreamEntry?>(
+                Reach().LastOrDefault(entry => entry.Kind == kind) is { Sequence: > 0 } found ? found : null
+            );
+
+        public async IAsyncEnumerable<StreamEntry> ReadAsync(
+            ulong first,
+            ulong last,
+            [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken
+        )
+        {
+            foreach (StreamEntry entry in Reach())
+            {
+                if (entry.Sequence >= first && entry.Sequence <= last)
+                    yield return entry;
+            }
+            await PauseAsync(cancellationToken);
+        }
+
+        public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
+            throw new NotSupportedException();
+
+        private StreamEntry[] Reach()
+        {
+            lock (_cutLock)
+            {
+                if (_held is not null)
+                    throw new ReplicationException("memory: no answer in time.");
+            }
+            return stream.Entries;
+        }
+
+        private bool TryHold(Action request)
+        {
+            lock (_cutLock)
+            {
+                _held?.Add(request);
+                return _held is not null;
+            }
+        }
+
+        private async Task ArriveLateAsync(Action request)
+        {
+            for (int i = 0; i < 3; i++)
+                await PauseAsync(CancellationToken.None);
+            if (!TryHold(request))
+                request();
+        }
+
+        private async Task PauseAsync(CancellationToken cancellationToken)
+        {
+            int delay = stream.DrawDelay();
+            if (delay == 0)
+                await Task.Yield();
+            else
+                await Task.Delay(delay, cancellationToken);
+        }
+    }
+}

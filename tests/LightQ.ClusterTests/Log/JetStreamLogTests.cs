@@ -1,0 +1,138 @@
+using LightQ.Broker.Replication;
+using LightQ.ClusterTests.Nats;
+using LightQ.IntegrationTests;
+using LightQ.Replication.Nats;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.ClusterTests.Log;
+
+/// <summary>
+/// Replicated logs of three nodes on three nats-servers, under load: the partition is claimed from live owners, and
+/// servers are killed. None stands still: before 2.11 a stream's leader that wakes may put back what others have
+/// replaced (docs/design/cluster.md), which no reader can mend.
+/// </summary>
+[Collection(NatsTests.Name)]
+public sealed class JetStreamLogTests(NatsFixture nats)
+{
+    private const int Nodes = 3;
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public Task Claims_against_live_owners_lose_and_double_nothing() =>
+        RunAsync(batches: 300, claims: 20, DisturbNothingAsync);
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task Two_hundred_claims_against_live_owners_lose_and_double_nothing()
+    {
+        FaultRun.RequireTier("It claims a partition 200 times.");
+        return RunAsync(batches: 3_000, claims: 200, DisturbNothingAsync);
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task Servers_that_are_killed_cost_no_batch()
+    {
+        FaultRun.RequireTier("The servers elect a leader, which takes them some ten seconds.");
+        return RunAsync(batches: 3_000, claims: 20, DisturbServersAsync);
+    }
+
+    private static Task DisturbNothingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    private async Task DisturbServersAsync(CancellationToken cancellationToken)
+    {
+        for (int server = 0; server < NatsCluster.Servers; server++)
+        {
+            await Task.Delay(TimeSpan.FromSeconds(1), cancellationToken);
+            await nats.Cluster.KillAsync(server);
+            await Task.Delay(TimeSpan.FromSeconds(2), cancellationToken);
+            nats.Cluster.Start(server);
+            await nats.Cluster.WaitUntilReadyAsync();
+        }
+    }
+
+    /// <param name="batches">How many each of four producers publishes.</param>
+    /// <param name="claims">How many claims there are besides those that the loss of an owner asks for.</param>
+    /// <param name="disturb">What happens to the servers meanwhile.</param>
+    private async Task RunAsync(int batches, int claims, Func<CancellationToken, Task> disturb)
+    {
+        string name = $"LQ_log_{Guid.NewGuid():N}";
+        List<JetStreamEngine> engines = [];
+        List<TemporaryDirectory> directories = [];
+        List<ReplicaNode> nodes = [];
+        try
+        {
+            for (int i = 0; i < Nodes; i++)
+            {
+                JetStreamEngine engine = await nats.ConnectAsync(TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
+                engines.Add(engine);
+                if (i == 0)
+                    await engine.CreateStreamAsync(name, 3, Cancelled);
+                directories.Add(new TemporaryDirectory());
+                nodes.Add(new ReplicaNode($"n{i}", engine.GetStream(name), directories[i].Path, engine.MaxEntryBytes));
+            }
+            await nodes[0].ClaimAsync(Cancelled);
+            using var stop = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
+            Task disturbing = disturb(Cancelled);
+            Task claiming = ClaimAsync(nodes, claims, stop.Token);
+            Dictionary<ulong, IReadOnlyList<long>> acknowledged = await LogTraffic.PublishAsync(
+                [.. nodes],
+                producers: 4,
+                batches
+            );
+            await disturbing;
+            await stop.CancelAsync();
+            await claiming;
+            await nats.Cluster.HealAsync();
+
+            List<StreamEntry> entries = [];
+            await using JetStreamEngine reader = await nats.ConnectAsync();
+            await foreach (StreamEntry entry in reader.GetStream(name).ReadAsync(1, ulong.MaxValue, Cancelled))
+                entries.Add(entry);
+            Assert.Equal(Enumerable.Range(1, entries.Count), entries.Select(entry => (int)entry.Sequence));
+            var checker = new StreamChecker(entries);
+            checker.Check(acknowledged);
+            Assert.Equal(0, checker.Void); // One append is under way: nothing fits behind a claim.
+            Assert.True(checker.Epoch > 2, $"Only {checker.Epoch} claims.");
+            foreach (ReplicaNode node in nodes)
+                checker.CheckNode(node);
+            TestContext.Current.TestOutputHelper?.WriteLine(
+                $"{checker.Log.Count} batches in {entries.Count} entries, {checker.Epoch} owners, "
+                    + $"{checker.Snapshots} snapshots"
+            );
+        }
+        finally
+        {
+            await nats.Cluster.HealAsync();
+            foreach (ReplicaNode node in nodes)
+                await node.DisposeAsync();
+            foreach (JetStreamEngine engine in engines)
+                await engine.DisposeAsync();
+            foreach (TemporaryDirectory directory in directories)
+                directory.Dispose();
+        }
+    }
+
+    /// <summary>Claims for one node after the other, whether or not the owner is alive; then only when there is none.</summary>
+    private static async Task ClaimAsync(List<ReplicaNode> nodes, int claims, CancellationToken cancellationToken)
+    {
+        var random = new Random(7);
+        try
+        {
+            for (int i = 0; ; i++)
+            {
+                await Task.Delay(random.Next(10, 60), cancellationToken);
+                if (i < claims || !nodes.Exists(node => node.IsOwner))
+                    await LogTraffic.TryClaimAsync(nodes[i % nodes.Count], cancellationToken);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The producers are done.
+        }
+    }
+}

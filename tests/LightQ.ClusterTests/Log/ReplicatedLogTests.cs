@@ -1,0 +1,157 @@
+using LightQ.Broker.Replication;
+using LightQ.IntegrationTests;
+using Xunit;
+
+namespace LightQ.ClusterTests.Log;
+
+/// <summary>A replicated log over a stream in memory: one owner, then owners that take it from one another.</summary>
+public sealed class ReplicatedLogTests
+{
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task What_is_acknowledged_is_in_the_stream_once_in_order_and_in_the_nodes_journal()
+    {
+        using var directory = new TemporaryDirectory();
+        var stream = new FaultyStream(seed: 1);
+        await using var node = new ReplicaNode("a", stream.Connect(), directory.Path);
+        await node.ClaimAsync(Cancelled);
+        Dictionary<ulong, IReadOnlyList<long>> acknowledged = await LogTraffic.PublishAsync(
+            [node],
+            producers: 4,
+            batches: 100
+        );
+        var checker = new StreamChecker(stream.Entries);
+        checker.Check(acknowledged);
+        Assert.Equal(0, checker.Void);
+        Assert.InRange(checker.Snapshots, 1, 100);
+        Assert.Equal(400, checker.Log.Count);
+        await Eventually.TrueAsync(
+            () => node.Log.ReadableOffset == checker.Log[^1].NextOffset,
+            TimeSpan.FromSeconds(30),
+            () => $"readable to {node.Log.ReadableOffset}"
+        );
+        checker.CheckNode(node);
+        Assert.True(stream.Entries.Count(e => e.Kind == EntryKind.Data) < 400, "No run had two batches.");
+    }
+
+    [Fact]
+    public async Task A_node_that_starts_again_knows_its_producers_and_goes_on()
+    {
+        using var directory = new TemporaryDirectory();
+        var stream = new FaultyStream(seed: 2);
+        await using (var node = new ReplicaNode("a", stream.Connect(), directory.Path))
+        {
+            await node.ClaimAsync(Cancelled);
+            await LogTraffic.PublishAsync([node], producers: 2, batches: 50);
+            await node.Log.StepDownAsync("the test stops it", Cancelled);
+            Assert.Null(await node.PublishAsync(1, 50, records: 1));
+        }
+        Assert.Equal(EntryKind.Snapshot, stream.Entries[^1].Kind);
+        await using var again = new ReplicaNode("a", stream.Connect(), directory.Path);
+        await again.ClaimAsync(Cancelled);
+        Assert.Equal(2u, again.Log.Epoch);
+        Assert.Equal(-1, await again.PublishAsync(1, 49, records: 1)); // A duplicate.
+        Assert.NotNull(await again.PublishAsync(1, 50, records: 1));
+        var checker = new StreamChecker(stream.Entries);
+        Assert.Equal(101, checker.Log.Count);
+        await Eventually.TrueAsync(
+            () => again.Log.ReadableOffset == checker.Log[^1].NextOffset,
+            TimeSpan.FromSeconds(30),
+            () => $"readable to {again.Log.ReadableOffset}"
+        );
+        checker.CheckNode(again);
+    }
+
+    [Fact]
+    public async Task A_node_with_nothing_of_its_own_gets_everything_from_the_stream()
+    {
+        using var directory = new TemporaryDirectory();
+        using var other = new TemporaryDirectory();
+        var stream = new FaultyStream(seed: 3);
+        await using var node = new ReplicaNode("a", stream.Connect(), directory.Path);
+        await node.ClaimAsync(Cancelled);
+        await LogTraffic.PublishAsync([node], producers: 2, batches: 100);
+        await using var heir = new ReplicaNode("b", stream.Connect(), other.Path);
+        await heir.ClaimAsync(Cancelled);
+        Assert.True(node.IsOwner); // It does not know yet.
+        Assert.Null(await node.PublishAsync(1, 100, records: 1));
+        Assert.False(node.IsOwner);
+        Assert.Contains("claimed", node.Log.Failure, StringComparison.Ordinal);
+        Assert.Equal(-1, await heir.PublishAsync(1, 99, records: 1));
+        Assert.NotNull(await heir.PublishAsync(1, 100, records: 1));
+        var checker = new StreamChecker(stream.Entries);
+        Assert.Equal(0, checker.Void);
+        await Eventually.TrueAsync(
+            () => heir.Log.ReadableOffset == checker.Log[^1].NextOffset,
+            TimeSpan.FromSeconds(30),
+            () => $"readable to {heir.Log.ReadableOffset}"
+        );
+        checker.CheckNode(heir);
+        checker.CheckNode(node);
+    }
+
+    [Theory]
+    [InlineData(11)]
+    [InlineData(12)]
+    [InlineData(13)]
+    [InlineData(14)]
+    public async Task Claims_against_live_owners_lost_answers_and_cuts_lose_and_double_nothing(int seed)
+    {
+        TemporaryDirectory[] directories = [new(), new(), new()];
+        var stream = new FaultyStream(seed, faults: 0.02);
+        FaultyStream.Link[] links = [stream.Connect(), stream.Connect(), stream.Connect()];
+        ReplicaNode[] nodes = [.. links.Select((link, i) => new ReplicaNode($"n{i}", link, directories[i].Path))];
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
+        Task nemesis = DisturbAsync(nodes, links, new Random(seed), stop.Token);
+        Dictionary<ulong, IReadOnlyList<long>> acknowledged = await LogTraffic.PublishAsync(
+            nodes,
+            producers: 4,
+            batches: 150
+        );
+        await stop.CancelAsync();
+        await nemesis;
+        foreach (FaultyStream.Link link in links)
+            link.Heal();
+        var checker = new StreamChecker(stream.Entries);
+        checker.Check(acknowledged);
+        Assert.Equal(0, checker.Void); // One append is under way: nothing fits behind a claim.
+        Assert.True(checker.Epoch >= 5, $"Only {checker.Epoch} claims.");
+        foreach (ReplicaNode node in nodes)
+            checker.CheckNode(node);
+        foreach (ReplicaNode node in nodes)
+            await node.DisposeAsync();
+        foreach (TemporaryDirectory directory in directories)
+            directory.Dispose();
+    }
+
+    /// <summary>Claims for nodes that are not the owner, while the owner is at work, and cuts and heals links.</summary>
+    private static async Task DisturbAsync(
+        ReplicaNode[] nodes,
+        FaultyStream.Link[] links,
+        Random random,
+        CancellationToken cancellationToken
+    )
+    {
+        try
+        {
+            while (true)
+            {
+                int chosen = random.Next(nodes.Length);
+                int cut = random.Next(3) == 0 ? random.Next(nodes.Length) : -1;
+                if (cut >= 0)
+                    links[cut].Cut();
+                await LogTraffic.TryClaimAsync(nodes[chosen], cancellationToken);
+                await Task.Delay(random.Next(5, 40), cancellationToken);
+                if (cut >= 0)
+                    links[cut].Heal();
+                if (!Array.Exists(nodes, node => node.IsOwner))
+                    await LogTraffic.TryClaimAsync(nodes[random.Next(nodes.Length)], cancellationToken);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The producers are done.
+        }
+    }
+}

@@ -1,0 +1,162 @@
+using System.Globalization;
+using LightQ.Broker;
+using LightQ.Broker.Replication;
+using LightQ.Broker.Topics;
+using LightQ.Client;
+using LightQ.IntegrationTests;
+using LightQ.Protocol.Batches;
+using LightQ.Server;
+using Xunit;
+
+namespace LightQ.ClusterTests.Log;
+
+/// <summary>Topics with replicas on a real broker, through the client, over an engine in memory.</summary>
+public sealed class ReplicatedTopicTests : IAsyncLifetime
+{
+    private readonly TemporaryDirectory _directory = new();
+    private readonly MemoryEngine _engine = new();
+    private LightQServer _server = null!;
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    public async ValueTask InitializeAsync() => await StartAsync();
+
+    public async ValueTask DisposeAsync()
+    {
+        await _server.DisposeAsync();
+        _directory.Dispose();
+    }
+
+    [Fact]
+    public async Task What_is_published_is_in_the_streams_and_consumed_and_still_there_after_a_restart()
+    {
+        await CreateAsync(partitions: 2);
+        Assert.Equal(2, _engine.Names.Count);
+        await PublishAsync(first: 0, count: 500);
+        Assert.Equal(Enumerable.Range(0, 500), await ConsumeAsync(500));
+        Assert.All(_engine.Names, name => Assert.Contains(_engine[name].Entries, e => e.Kind == EntryKind.Data));
+
+        await _server.DisposeAsync();
+        Assert.All(_engine.Names, name => Assert.Equal(EntryKind.Snapshot, _engine[name].Entries[^1].Kind));
+        await StartAsync();
+        await PublishAsync(first: 500, count: 100);
+        Assert.Equal(Enumerable.Range(0, 600), await ConsumeAsync(600));
+        Assert.All(_engine.Names, name => Assert.Equal(0, new StreamChecker(_engine[name].Entries).Void));
+    }
+
+    [Fact]
+    public async Task A_named_producer_goes_on_when_others_claim_and_when_the_engine_does_not_answer()
+    {
+        await CreateAsync(partitions: 1);
+        string name = _engine.Names.Single();
+        Task publishing = PublishAsync(first: 0, count: 1_500);
+        for (int i = 0; i < 5; i++)
+        {
+            await Task.Delay(100, Cancelled);
+            await new Takeover(_engine[name].Connect(), new Bystander(), TimeProvider.System).ClaimAsync(
+                "another",
+                heldTo: long.MaxValue,
+                Cancelled
+            );
+        }
+        await Task.Delay(100, Cancelled);
+        _engine.Cut();
+        await Task.Delay(200, Cancelled);
+        _engine.Heal();
+        await publishing.WaitAsync(TimeSpan.FromMinutes(1), Cancelled);
+        Assert.Equal(Enumerable.Range(0, 1_500), await ConsumeAsync(1_500));
+        var checker = new StreamChecker(_engine[name].Entries);
+        Assert.Equal(1_500, checker.Log.Count);
+        Assert.Equal(0, checker.Void);
+        Assert.True(checker.Epoch >= 7, $"Only {checker.Epoch} claims.");
+    }
+
+    [Fact]
+    public async Task A_topic_that_is_deleted_takes_its_streams_along()
+    {
+        await CreateAsync(partitions: 3);
+        Assert.Equal(3, _engine.Names.Count);
+        await _server.Broker.DeleteTopicAsync("orders");
+        Assert.Empty(_engine.Names);
+    }
+
+    private Task<Topic> CreateAsync(uint partitions) =>
+        Task.Run(
+            () =>
+                _server.Broker.CreateTopic(
+                    "orders",
+                    new TopicSettings
+                    {
+                        Kind = Broker.Topics.TopicKind.Durable,
+                        Replicas = 3,
+                        Partitions = partitions,
+                    }
+                ),
+            Cancelled
+        );
+
+    private async Task StartAsync() =>
+        _server = await LightQServer.StartAsync(
+            LightQServerOptions.InProcess with
+            {
+                DataDirectory = _directory.Path,
+                Broker = new BrokerOptions
+                {
+                    Replication = new ReplicationOptions
+                    {
+                        Engine = _engine,
+                        Cluster = "shop",
+                        Node = "a",
+                    },
+                },
+            },
+            cancellationToken: Cancelled
+        );
+
+    private async Task PublishAsync(int first, int count)
+    {
+        await using var client = new LightQClient(LightQClientOptions.Parse(_server.ConnectionString));
+        await using Producer producer = await client.CreateProducerAsync(
+            "orders",
+            new ProducerOptions { Name = "shop" },
+            Cancelled
+        );
+        for (int i = first; i < first + count; i++)
+        {
+            string text = i.ToString(CultureInfo.InvariantCulture);
+            await producer.PublishAsync(System.Text.Encoding.UTF8.GetBytes(text), text, cancellationToken: Cancelled);
+        }
+    }
+
+    private async Task<IEnumerable<int>> ConsumeAsync(int count)
+    {
+        await using var client = new LightQClient(LightQClientOptions.Parse(_server.ConnectionString));
+        List<int> found = [];
+        await foreach (
+            Message message in client.ConsumeAsync(
+                "orders",
+                new ConsumeOptions { Start = StartPosition.Earliest },
+                Cancelled
+            )
+        )
+        {
+            found.Add(int.Parse(System.Text.Encoding.UTF8.GetString(message.Body.Span), CultureInfo.InvariantCulture));
+            if (found.Count == count)
+                break;
+        }
+        return found.Order();
+    }
+
+    /// <summary>Claims and takes nothing in: a node that is up to mischief.</summary>
+    private sealed class Bystander : IReplayTarget
+    {
+        public void OnSnapshot(ReadOnlySpan<byte> state)
+        {
+            // It serves nobody.
+        }
+
+        public bool TryTake(in BatchView batch) => true;
+
+        public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
+    }
+}

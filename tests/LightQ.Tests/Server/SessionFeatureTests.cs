@@ -1,0 +1,64 @@
+using LightQ.Client;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Tests.Fuzzing;
+using Xunit;
+
+namespace LightQ.Tests.Server;
+
+/// <summary>The feature 'cluster' on a connection: who has it, and what goes only with it.</summary>
+public sealed class SessionFeatureTests
+{
+    [Theory]
+    [InlineData(0, 1, 0)]
+    [InlineData(1, 0, 0)]
+    [InlineData(1, 1, 1)]
+    [InlineData(1, 3, 1)] // One that this version does not know is left out.
+    public void Welcome_grants_what_is_asked_for_and_there(ulong offered, ulong asked, ulong granted)
+    {
+        using var host = new SessionHost(offered);
+        Assert.True(Serve(host, Hello(asked), answers: 1));
+        Assert.Equal(granted, FrameCodec.Read<WelcomeFrame>(host.Answers[0].Body).Features);
+    }
+
+    [Theory]
+    [InlineData(0, 1)]
+    [InlineData(1, 0)]
+    public void Without_the_feature_the_level_replicated_is_a_malformed_frame(ulong offered, ulong asked)
+    {
+        using var host = new SessionHost(offered);
+        Assert.False(Serve(host, [.. Hello(asked), .. Open(Durability.Replicated)], answers: 2));
+        Assert.Equal(FrameType.Error, host.Answers[^1].Header.Type);
+        Assert.Equal(ErrorCode.MalformedFrame, FrameCodec.Read<ErrorFrame>(host.Answers[^1].Body).Code);
+    }
+
+    [Fact]
+    public void With_the_feature_a_topic_without_replicas_refuses_the_level_and_the_connection_lives_on()
+    {
+        using var host = new SessionHost(ProtocolFeatures.Cluster);
+        Assert.True(Serve(host, [.. Hello(ProtocolFeatures.Cluster), .. Open(Durability.Replicated)], answers: 2));
+        Assert.Equal((FrameType.Closed, 1u), (host.Answers[1].Header.Type, host.Answers[1].Header.Stream));
+        Assert.Equal(ErrorCode.NotSupported, FrameCodec.Read<ClosedFrame>(host.Answers[1].Body).Code);
+    }
+
+    /// <summary>Serves until it is answered: a session whose input ends at once may be gone before.</summary>
+    private static bool Serve(SessionHost host, byte[] input, int answers)
+    {
+        bool isServed;
+        do isServed = host.Serve(input);
+        while (host.Answers.Count < answers);
+        return isServed;
+    }
+
+    private static byte[] Hello(ulong features) =>
+        Frame(new HelloFrame(1, 1, features, "test", HelloFrame.Anonymous, ""));
+
+    private static byte[] Open(Durability level) => Frame(new OpenProducerFrame(SessionHost.Topic, 0, level, ""), 1, 1);
+
+    private static byte[] Frame<TBody>(TBody body, uint stream = 0, uint tag = 0)
+        where TBody : IFrameBody<TBody>
+    {
+        byte[] bytes = new byte[FrameHeader.Size + body.MaxSize];
+        return bytes[..FrameCodec.Write(bytes, body, stream, tag)];
+    }
+}
