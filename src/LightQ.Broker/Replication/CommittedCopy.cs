@@ -15,6 +15,9 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
     private readonly Lock _journalLock = new();
     private TaskCompletionSource _room = NewRoom();
 
+    /// <summary>The first offset that the journal holds: retention has let go what is in front of it.</summary>
+    public long StartOffset => journal.StartOffset;
+
     /// <summary>The journal's writer has made room, or the disk has.</summary>
     public void OnProgress()
     {
@@ -59,6 +62,13 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
 
     bool IReplayTarget.TryTake(in BatchView batch)
     {
+        if (batch.BaseOffset > journal.EndOffset)
+        {
+            throw new ReplicationException(
+                $"The stream begins at offset {batch.BaseOffset}, since retention has removed what was before, and "
+                    + $"this node's journal ends at {journal.EndOffset}: a backup of it must be brought back."
+            );
+        }
         // What the node held before it claims is what the stream has: only committed batches ever get here.
         if (batch.BaseOffset >= journal.EndOffset && AppendSome(batch.Bytes) == 0)
         {

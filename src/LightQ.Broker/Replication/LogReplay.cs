@@ -13,7 +13,7 @@ namespace LightQ.Broker.Replication;
 internal sealed class LogReplay(IReplayTarget target)
 {
     private const int FollowedAtOnce = 4;
-    private bool _isEpochKnown;
+    private long _purgedTo;
 
     /// <summary>The sequence of the last entry that was read.</summary>
     public ulong Sequence { get; private set; }
@@ -36,12 +36,15 @@ internal sealed class LogReplay(IReplayTarget target)
     /// <summary>How many entries were void.</summary>
     public long VoidEntries { get; private set; }
 
-    /// <summary>Begins at the front of the stream, or of what retention has left of it.</summary>
-    /// <param name="first">The first sequence that is stored.</param>
-    public void StartAtFront(ulong first)
+    /// <summary>Begins at the front of the stream, or of what retention has left of it: claims stay.</summary>
+    /// <param name="purgedTo">
+    /// Retention may have removed data in front of this offset: that of a snapshot that counts. Further behind nothing
+    /// may be missing.
+    /// </param>
+    public void StartAtFront(long purgedTo)
     {
-        (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (first - 1, 0, 0, 0, 0);
-        _isEpochKnown = first == 1;
+        (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (0, 0, 0, 0, 0);
+        _purgedTo = purgedTo;
     }
 
     /// <summary>Begins behind a snapshot that a claim or a later snapshot has named (rule R4).</summary>
@@ -54,7 +57,6 @@ internal sealed class LogReplay(IReplayTarget target)
             snapshot.AppendTime,
             sequence
         );
-        _isEpochKnown = true;
         target.OnSnapshot(snapshot.Body.Span);
     }
 
@@ -109,29 +111,29 @@ internal sealed class LogReplay(IReplayTarget target)
         bool isValid =
             entry.Kind == EntryKind.Data
                 ? await TakeRunAsync(stream, entry, isHole, cancellationToken).ConfigureAwait(false)
-                : TakeControl(stream, entry);
+                : TakeControl(stream, entry, isHole);
         if (!isValid)
             VoidEntries++;
         return isValid;
     }
 
-    private bool TakeControl(string stream, in StreamEntry stored)
+    private bool TakeControl(string stream, in StreamEntry stored, bool isHole)
     {
         if (!ControlEntry.TryDecode(stored, out ControlEntry? decoded))
             throw Damaged(stream, stored, "its checksum or layout is wrong");
         ControlEntry entry = decoded.Value;
         if (entry.Kind == EntryKind.Claim)
         {
-            if (!_isEpochKnown)
-                (_isEpochKnown, Epoch, NextOffset) = (true, entry.Epoch - 1, entry.EndOffset);
+            if (isHole && entry.EndOffset <= _purgedTo)
+                NextOffset = Math.Max(NextOffset, entry.EndOffset);
             if (entry.Epoch != Epoch + 1 || entry.EndOffset != NextOffset)
                 return false;
             Epoch = entry.Epoch;
             Claimant = Replication.Claimant.Decode(entry.Body.Span);
             return true;
         }
-        if (!_isEpochKnown)
-            (_isEpochKnown, Epoch, NextOffset) = (true, entry.Epoch, entry.EndOffset);
+        if (isHole && entry.EndOffset <= _purgedTo)
+            NextOffset = Math.Max(NextOffset, entry.EndOffset);
         if (entry.Epoch != Epoch || entry.EndOffset != NextOffset)
             return false;
         if (entry.Kind == EntryKind.Snapshot)
@@ -181,10 +183,10 @@ internal sealed class LogReplay(IReplayTarget target)
                 throw Damaged(stream, entry, $"the payload of the batch at offset {batch.BaseOffset} is wrong");
             if (next < 0)
             {
-                if (!_isEpochKnown)
-                    (_isEpochKnown, Epoch, NextOffset) = (true, batch.LeaderEpoch, batch.BaseOffset);
                 if (batch.LeaderEpoch != Epoch)
                     return false;
+                if (isHole && batch.BaseOffset <= _purgedTo)
+                    NextOffset = Math.Max(NextOffset, batch.BaseOffset);
                 if (batch.BaseOffset > NextOffset && isHole)
                 {
                     throw new ReplicationException(

@@ -12,6 +12,19 @@ internal sealed record ReplicationOptions
     /// <summary>This broker's name within it.</summary>
     public required string Node { get; init; }
 
+    /// <summary>Demands that the engine stores batches of a topic's limit.</summary>
+    /// <exception cref="ReplicationException">It does not.</exception>
+    public void Demand(int maxBatchBytes)
+    {
+        if (maxBatchBytes > Engine.MaxEntryBytes)
+        {
+            throw new ReplicationException(
+                $"{Engine.Description} takes entries of at most {Engine.MaxEntryBytes} bytes, and the topic has "
+                    + $"batches of up to {maxBatchBytes}: raise max_payload of its servers, or lower max_message_bytes."
+            );
+        }
+    }
+
     /// <summary>The stream of a partition.</summary>
     public string StreamOf(Guid topicId, uint partition) => $"LQ_{Cluster}_{topicId:N}_{partition}";
 }

@@ -21,6 +21,7 @@ internal sealed class RunSender : IAsyncDisposable
     private readonly Action<string> _lost;
     private readonly Sequence _gate = new();
     private readonly CancellationTokenSource _stop = new();
+    private readonly Queue<(long EndOffset, ulong Sequence)> _saved = new();
     private PendingSnapshot? _snapshot;
     private TaskCompletionSource? _ended;
     private Task _sent = Task.CompletedTask;
@@ -127,7 +128,7 @@ internal sealed class RunSender : IAsyncDisposable
         {
             // The log ends; what is not confirmed is the next owner's to find out.
         }
-        catch (ReplicationException e)
+        catch (Exception e) when (e is ReplicationException or ArgumentException or IOException)
         {
             Lose(e.Message);
         }
@@ -178,9 +179,33 @@ internal sealed class RunSender : IAsyncDisposable
             if (!await AppendAsync(EntryKind.Snapshot, bytes).ConfigureAwait(false))
                 return false;
             _confirmedSnapshot = _last;
+            _saved.Enqueue((snapshot.EndOffset, _last));
+            await TrimAsync().ConfigureAwait(false);
         }
         (_snapshot, _unsaved) = (null, 0);
         return true;
+    }
+
+    /// <summary>
+    /// Removes from the stream what the journal no longer holds, up to one of this owner's snapshots; never the last
+    /// one, nor a claim.
+    /// </summary>
+    private async ValueTask TrimAsync()
+    {
+        ulong before = 0;
+        while (_saved.Count > 1 && _saved.Peek().EndOffset <= _copy.StartOffset)
+            before = _saved.Dequeue().Sequence;
+        if (before == 0)
+            return;
+        try
+        {
+            await _stream.PurgeAsync(EntryKind.Data, before, _stop.Token).ConfigureAwait(false);
+            await _stream.PurgeAsync(EntryKind.Snapshot, before, _stop.Token).ConfigureAwait(false);
+        }
+        catch (ReplicationException)
+        {
+            // The next snapshot removes it, too. Whether the owner is still one, its next append says.
+        }
     }
 
     private async ValueTask<bool> AppendAsync(EntryKind kind, ReadOnlyMemory<byte> payload)

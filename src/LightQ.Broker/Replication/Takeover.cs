@@ -25,7 +25,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     public async Task<Ownership> ClaimAsync(string node, long heldTo, CancellationToken cancellationToken)
     {
         StreamBounds bounds = await stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
-        await BeginAsync(bounds, heldTo, cancellationToken).ConfigureAwait(false);
+        await BeginAsync(heldTo, cancellationToken).ConfigureAwait(false);
         TimeSpan pause = ClaimPause;
         var own = new Claimant(node, Guid.NewGuid());
         await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);
@@ -64,8 +64,9 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
         }
     }
 
-    private async Task BeginAsync(StreamBounds bounds, long heldTo, CancellationToken cancellationToken)
+    private async Task BeginAsync(long heldTo, CancellationToken cancellationToken)
     {
+        long purgedTo = 0;
         ulong sequence = await FindSnapshotAsync(cancellationToken).ConfigureAwait(false);
         if (sequence != 0)
         {
@@ -79,8 +80,9 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
                 Replay.StartBehind(sequence, snapshot.Value);
                 return;
             }
+            purgedTo = snapshot.Value.EndOffset;
         }
-        Replay.StartAtFront(bounds.First);
+        Replay.StartAtFront(purgedTo);
     }
 
     /// <summary>

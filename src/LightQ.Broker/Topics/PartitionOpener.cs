@@ -137,6 +137,7 @@ internal sealed class PartitionOpener(
     {
         ReplicationOptions replication = broker().Replication!;
         Partition partition = NewDurable(topic, index);
+        replication.Demand(partition.MaxBatchBytes);
         Func<Guid, ulong, uint, bool> isProducer = producers();
         Journal journal = OpenCopy(partition);
         var log = new ReplicatedLog(

@@ -71,8 +71,10 @@ internal sealed class ReplicaKeeper(
             }
             catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
             {
-                Put(Refused(e.Message));
-                events()?.OnRefused($"partition {index} of the topic {topic.Name}", e);
+                PartitionRefusal refusal = e is ReplicationException ? NotLeader(e.Message) : PartitionRefusal.Of(e);
+                if (topic.Partitions[(int)index].Refusal != refusal) // It is tried again and again.
+                    events()?.OnRefused($"partition {index} of the topic {topic.Name}", e);
+                Put(Refused(refusal));
                 await Task.Delay(pause, time, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
                 pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
             }
@@ -82,9 +84,16 @@ internal sealed class ReplicaKeeper(
 
     private async Task EndAsync(Partition partition, ReplicatedLog log, string reason)
     {
-        Put(Refused(reason)); // No stream opens on it any more.
+        Put(Refused(NotLeader(reason))); // No stream opens on it any more.
         partition.CloseAll(new StreamClose(ErrorCode.NotLeader, reason));
-        await partition.Emptied().ConfigureAwait(false);
+        try
+        {
+            await partition.Emptied().ConfigureAwait(false);
+        }
+        catch (BrokerException e)
+        {
+            events()?.OnRefused($"a stream of partition {index} of the topic {topic.Name}", e); // It goes with its log.
+        }
         partition.EndHousekeeping();
         groups.Keep(partition);
         partition.Delays?.Stop();
@@ -106,11 +115,10 @@ internal sealed class ReplicaKeeper(
         }
     }
 
-    private Partition Refused(string reason)
-    {
-        var refusal = new PartitionRefusal(ErrorCode.NotLeader, reason, reason);
-        return new Partition(topic, index, time) { Refusal = refusal, Log = new RefusedLog(refusal) };
-    }
+    private static PartitionRefusal NotLeader(string reason) => new(ErrorCode.NotLeader, reason, reason);
+
+    private Partition Refused(PartitionRefusal refusal) =>
+        new(topic, index, time) { Refusal = refusal, Log = new RefusedLog(refusal) };
 
     private void Put(Partition partition)
     {

@@ -24,12 +24,13 @@ internal sealed class Replicas(
     /// <exception cref="BrokerException">The engine cannot, or the broker has none.</exception>
     public void Create(Topic topic)
     {
-        ReplicationOptions replication = Demand(topic);
+        ReplicationOptions replication = broker().Replication!; // CreateTopic has looked.
         using var patience = new CancellationTokenSource(LongestCreation);
         Wait(
             topic,
             async () =>
             {
+                replication.Demand(topic.Settings.MaxBatchBytes);
                 for (uint i = 0; i < topic.Settings.Partitions; i++)
                 {
                     await replication
@@ -113,14 +114,7 @@ internal sealed class Replicas(
         _keepers.Clear();
     }
 
-    private ReplicationOptions Demand(Topic topic) =>
-        broker().Replication
-        ?? throw new BrokerException(
-            ErrorCode.NotSupported,
-            $"The topic '{topic.Name}' is to have {topic.Settings.Replicas} replicas, and this broker has no cluster."
-        );
-
-    private static void Wait(Topic topic, Func<Task> make)
+    private void Wait(Topic topic, Func<Task> make)
     {
         try
         {
@@ -128,6 +122,7 @@ internal sealed class Replicas(
         }
         catch (Exception e) when (e is ReplicationException or OperationCanceledException)
         {
+            RemoveAsync(topic).GetAwaiter().GetResult(); // Those that were made.
             throw new BrokerException(
                 ErrorCode.Internal,
                 $"The streams of the topic '{topic.Name}' could not be made: {e.Message}"

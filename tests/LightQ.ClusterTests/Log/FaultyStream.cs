@@ -12,6 +12,7 @@ internal sealed class FaultyStream(int seed, double faults = 0)
     private readonly Random _random = new(seed);
     private readonly Lock _lock = new();
     private readonly List<StreamEntry> _entries = [];
+    private ulong _last;
 
     private enum Fault
     {
@@ -21,7 +22,7 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         LateRequest,
     }
 
-    /// <summary>Everything that was ever stored.</summary>
+    /// <summary>Everything that is stored and was not purged.</summary>
     public StreamEntry[] Entries
     {
         get
@@ -38,11 +39,18 @@ internal sealed class FaultyStream(int seed, double faults = 0)
     {
         lock (_lock)
         {
-            if (expectedLast != (ulong)_entries.Count)
-                return EntryAppend.Refused($"wrong last sequence: {_entries.Count}");
+            if (expectedLast != _last)
+                return EntryAppend.Refused($"wrong last sequence: {_last}");
+            _last++;
             _entries.Add(new StreamEntry(expectedLast + 1, kind, payload));
             return EntryAppend.Stored(expectedLast + 1);
         }
+    }
+
+    private void Purge(EntryKind kind, ulong before)
+    {
+        lock (_lock)
+            _entries.RemoveAll(entry => entry.Kind == kind && entry.Sequence < before);
     }
 
     private Fault Draw()
@@ -108,7 +116,9 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         }
 
         public ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken) =>
-            ValueTask.FromResult(new StreamBounds(1, (ulong)Reach().Length));
+            ValueTask.FromResult(
+                Reach() is [var first, ..] all ? new StreamBounds(first.Sequence, all[^1].Sequence) : default
+            );
 
         public ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken) =>
             ValueTask.FromResult<StreamEntry?>(
@@ -134,8 +144,12 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             await PauseAsync(cancellationToken);
         }
 
-        public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
-            throw new NotSupportedException();
+        public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken)
+        {
+            Reach();
+            stream.Purge(kind, before);
+            return ValueTask.CompletedTask;
+        }
 
         private StreamEntry[] Reach()
         {

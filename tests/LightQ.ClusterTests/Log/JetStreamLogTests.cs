@@ -117,7 +117,9 @@ public sealed class JetStreamLogTests(NatsFixture nats)
         }
     }
 
-    /// <summary>Claims for one node after the other, whether or not the owner is alive; then only when there is none.</summary>
+    /// <summary>
+    /// Claims for one node after the other, whether or not the owner is alive; then only when there is none.
+    /// </summary>
     private static async Task ClaimAsync(List<ReplicaNode> nodes, int claims, CancellationToken cancellationToken)
     {
         var random = new Random(7);

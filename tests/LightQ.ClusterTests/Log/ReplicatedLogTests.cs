@@ -91,6 +91,46 @@ public sealed class ReplicatedLogTests
         checker.CheckNode(node);
     }
 
+    [Fact]
+    public async Task What_the_journal_lets_go_is_removed_from_the_stream_too()
+    {
+        using var directory = new TemporaryDirectory();
+        using var other = new TemporaryDirectory();
+        var stream = new FaultyStream(seed: 4);
+        await using (var node = new ReplicaNode("a", stream.Connect(), directory.Path))
+        {
+            await node.ClaimAsync(Cancelled);
+            await LogTraffic.PublishAsync([node], producers: 2, batches: 100);
+            await Eventually.TrueAsync(
+                () => node.Log.ReadableOffset == node.Log.EndOffset,
+                TimeSpan.FromSeconds(30),
+                () => $"readable to {node.Log.ReadableOffset}"
+            );
+            long start = node.Log.Truncate(-1);
+            Assert.True(start > 200);
+            for (ulong i = 100; FirstData() == 2; i++)
+            {
+                Assert.True(i < 10_000, "Nothing was removed.");
+                Assert.NotNull(await node.PublishAsync(1, i, records: 5));
+            }
+        }
+        Assert.Equal(EntryKind.Claim, stream.Entries[0].Kind); // Claims stay.
+
+        await using (var again = new ReplicaNode("a", stream.Connect(), directory.Path))
+        {
+            await again.ClaimAsync(Cancelled);
+            Assert.Equal(-1, await again.PublishAsync(2, 99, records: 1)); // A duplicate, of what is gone.
+            Assert.NotNull(await again.PublishAsync(2, 100, records: 1));
+        }
+        await using var empty = new ReplicaNode("b", stream.Connect(), other.Path);
+        ReplicationException failure = await Assert.ThrowsAsync<ReplicationException>(() =>
+            empty.ClaimAsync(Cancelled)
+        );
+        Assert.Contains("retention has removed", failure.Message, StringComparison.Ordinal);
+
+        ulong FirstData() => stream.Entries.First(entry => entry.Kind == EntryKind.Data).Sequence;
+    }
+
     [Theory]
     [InlineData(11)]
     [InlineData(12)]

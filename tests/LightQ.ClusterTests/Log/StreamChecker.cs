@@ -34,7 +34,9 @@ internal sealed class StreamChecker
 
     private long Next => _log.Count == 0 ? 0 : _log[^1].NextOffset;
 
-    /// <summary>Fails unless each acknowledged batch is there exactly once, where it was said to be, and in order.</summary>
+    /// <summary>
+    /// Fails unless each acknowledged batch is there exactly once, where it was said to be, and in order.
+    /// </summary>
     /// <param name="acknowledged">By producer: the offset of each of its batches, -1 where that was not said.</param>
     public void Check(IReadOnlyDictionary<ulong, IReadOnlyList<long>> acknowledged)
     {
