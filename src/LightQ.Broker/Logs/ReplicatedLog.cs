@@ -35,6 +35,7 @@ internal sealed class ReplicatedLog : ITopicLog
     private readonly ByteRing _ring;
     private readonly TaskCompletionSource<string> _lost = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _nextOffset;
+    private long _endPosition;
     private long _appendTime;
     private uint _epoch;
     private bool _isOwner;
@@ -73,7 +74,8 @@ internal sealed class ReplicatedLog : ITopicLog
 
     public long ReadableOffset => _local.ReadableOffset;
 
-    public long EndPosition => _ring.Published;
+    /// <summary>Kept beside the ring, whose memory goes with the ownership.</summary>
+    public long EndPosition => Volatile.Read(ref _endPosition);
 
     public ulong Incarnation => _local.Incarnation;
 
@@ -160,6 +162,7 @@ internal sealed class ReplicatedLog : ITopicLog
         BatchWriter.Stamp(entry, new BatchStamp(baseOffset, _appendTime, _epoch, 0, 0));
         Volatile.Write(ref _nextOffset, baseOffset + new BatchView(entry).OffsetSpan);
         _ring.Publish(claim);
+        Volatile.Write(ref _endPosition, _ring.Published);
         return AppendResult.Appended;
     }
 

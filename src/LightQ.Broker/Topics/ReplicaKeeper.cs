@@ -72,9 +72,8 @@ internal sealed class ReplicaKeeper(
             catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
             {
                 PartitionRefusal refusal = e is ReplicationException ? NotLeader(e.Message) : PartitionRefusal.Of(e);
-                if (topic.Partitions[(int)index].Refusal != refusal) // It is tried again and again.
-                    events()?.OnRefused($"partition {index} of the topic {topic.Name}", e);
-                Put(Refused(refusal));
+                if (topic.Partitions[(int)index].Refusal != refusal) // It is tried again and again, and said once.
+                    Put(Refused(refusal), e);
                 await Task.Delay(pause, time, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
                 pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
             }
@@ -119,6 +118,15 @@ internal sealed class ReplicaKeeper(
 
     private Partition Refused(PartitionRefusal refusal) =>
         new(topic, index, time) { Refusal = refusal, Log = new RefusedLog(refusal) };
+
+    private void Put(Partition refused, Exception reason)
+    {
+        Put(refused);
+        if (reason is ReplicationException)
+            events()?.OnPartitionLost(refused, reason.Message);
+        else
+            events()?.OnRefused($"partition {index} of the topic {topic.Name}", reason);
+    }
 
     private void Put(Partition partition)
     {
