@@ -35,7 +35,6 @@ internal sealed class ReplicatedLog : ITopicLog
     private readonly ByteRing _ring;
     private readonly TaskCompletionSource<string> _lost = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _nextOffset;
-    private long _endPosition;
     private long _appendTime;
     private uint _epoch;
     private bool _isOwner;
@@ -74,8 +73,7 @@ internal sealed class ReplicatedLog : ITopicLog
 
     public long ReadableOffset => _local.ReadableOffset;
 
-    /// <summary>Kept beside the ring, whose memory goes with the ownership.</summary>
-    public long EndPosition => Volatile.Read(ref _endPosition);
+    public long EndPosition => _sender.End;
 
     public ulong Incarnation => _local.Incarnation;
 
@@ -162,7 +160,7 @@ internal sealed class ReplicatedLog : ITopicLog
         BatchWriter.Stamp(entry, new BatchStamp(baseOffset, _appendTime, _epoch, 0, 0));
         Volatile.Write(ref _nextOffset, baseOffset + new BatchView(entry).OffsetSpan);
         _ring.Publish(claim);
-        Volatile.Write(ref _endPosition, _ring.Published);
+        _sender.End = _ring.Published;
         return AppendResult.Appended;
     }
 
@@ -201,7 +199,7 @@ internal sealed class ReplicatedLog : ITopicLog
     private PendingSnapshot CaptureState()
     {
         lock (_appendLock)
-            return new PendingSnapshot(_ring.Published, _nextOffset, _appendTime, _state.Save());
+            return new PendingSnapshot(_sender.End, _nextOffset, _appendTime, _state.Save());
     }
 
     private void OnLost(string reason)

@@ -12,6 +12,11 @@ namespace LightQ.Broker.Replication;
 /// </remarks>
 internal sealed class RunSender : IAsyncDisposable
 {
+    private const int Resting = 0,
+        Sending = 1,
+        Ended = 2;
+
+    private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(1);
     private readonly IReplicatedStream _stream;
     private readonly ByteRing _ring;
     private readonly CommittedCopy _copy;
@@ -24,10 +29,10 @@ internal sealed class RunSender : IAsyncDisposable
     private readonly Queue<(long EndOffset, ulong Sequence)> _saved = new();
     private PendingSnapshot? _snapshot;
     private TaskCompletionSource? _ended;
-    private Task _sent = Task.CompletedTask;
     private ulong _last;
     private ulong _confirmedSnapshot;
     private uint _epoch;
+    private long _end;
     private long _position;
     private long _committed;
     private long _unsaved;
@@ -47,7 +52,17 @@ internal sealed class RunSender : IAsyncDisposable
     {
         (_stream, _ring, _copy) = (stream, ring, copy);
         (_capture, _options, _progress, _lost) = (capture, options, progress, lost);
-        _position = _committed = ring.AddGate(_gate, ring.Published);
+        _position = _committed = _end = ring.AddGate(_gate, ring.Published);
+    }
+
+    /// <summary>
+    /// Where the last batch that was appended ends: set under the append lock. Kept beside the ring, whose memory goes
+    /// with the ownership.
+    /// </summary>
+    public long End
+    {
+        get => Volatile.Read(ref _end);
+        set => Volatile.Write(ref _end, value);
     }
 
     /// <summary>The position in the ring below which everything is committed.</summary>
@@ -55,7 +70,7 @@ internal sealed class RunSender : IAsyncDisposable
 
     private bool IsActive => Volatile.Read(ref _isActive);
 
-    private bool HasWork => _ring.Published != Volatile.Read(ref _position) || Volatile.Read(ref _isSnapshotWanted);
+    private bool HasWork => End != Volatile.Read(ref _position) || Volatile.Read(ref _isSnapshotWanted);
 
     /// <summary>The partition is owned from now on. Once.</summary>
     public void Begin(in Ownership owned)
@@ -69,8 +84,8 @@ internal sealed class RunSender : IAsyncDisposable
     {
         // Pairs with the one in SendAsync: that sees the batch, or this sees that it rests.
         Interlocked.MemoryBarrier();
-        if (IsActive && HasWork && Interlocked.Exchange(ref _sending, 1) == 0)
-            _sent = SendAsync();
+        if (IsActive && HasWork && TryBegin())
+            _ = SendAsync();
     }
 
     /// <summary>Sends what is left and a snapshot, and ends the ownership. Nothing may be appended any more.</summary>
@@ -90,16 +105,21 @@ internal sealed class RunSender : IAsyncDisposable
     {
         Volatile.Write(ref _isActive, false);
         await _stop.CancelAsync().ConfigureAwait(false);
-        await _sent.ConfigureAwait(false);
+        // What is being sent lies in the ring.
+        while (Interlocked.CompareExchange(ref _sending, Ended, Resting) == Sending)
+            await Task.Delay(EndPoll).ConfigureAwait(false);
         _ring.RemoveGate(_gate);
         _stop.Dispose();
     }
 
+    private bool TryBegin() => Interlocked.CompareExchange(ref _sending, Sending, Resting) == Resting;
+
     private async Task SendAsync()
     {
+        bool isResting = false;
         try
         {
-            while (IsActive)
+            while (IsActive && !isResting)
             {
                 if (TryGetRun(out RingRun run))
                 {
@@ -118,9 +138,9 @@ internal sealed class RunSender : IAsyncDisposable
                     if (!await SaveAsync(_snapshot).ConfigureAwait(false))
                         return;
                 }
-                else if (!TryGoOn())
+                else
                 {
-                    return;
+                    isResting = !TryGoOn();
                 }
             }
         }
@@ -132,6 +152,11 @@ internal sealed class RunSender : IAsyncDisposable
         {
             Lose(e.Message);
         }
+        finally
+        {
+            if (!isResting)
+                Volatile.Write(ref _sending, Ended);
+        }
     }
 
     /// <summary>The next run to send: in front of a snapshot that was captured, if there is one.</summary>
@@ -140,10 +165,10 @@ internal sealed class RunSender : IAsyncDisposable
         if (_snapshot is null && (_unsaved >= _options.SnapshotBytes || Volatile.Read(ref _isSnapshotWanted)))
         {
             Volatile.Write(ref _isSnapshotWanted, false);
-            if (_unsaved > 0 || _ring.Published != _position)
+            if (_unsaved > 0 || End != _position)
                 _snapshot = _capture();
         }
-        long end = _snapshot?.Position ?? _ring.Published;
+        long end = _snapshot?.Position ?? End;
         while (!_ring.TryGetRun(_position, end, _options.MaxRunBytes, out run))
         {
             if (run.NextPosition == _position)
@@ -158,9 +183,9 @@ internal sealed class RunSender : IAsyncDisposable
     {
         if (_ended is { } ended && !HasWork)
             ended.TrySetResult();
-        Volatile.Write(ref _sending, 0);
+        Volatile.Write(ref _sending, Resting);
         Interlocked.MemoryBarrier();
-        return HasWork && Interlocked.Exchange(ref _sending, 1) == 0;
+        return HasWork && TryBegin();
     }
 
     private async Task<bool> SaveAsync(PendingSnapshot snapshot)

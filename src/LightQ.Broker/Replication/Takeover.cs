@@ -29,6 +29,14 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
         TimeSpan pause = ClaimPause;
         var own = new Claimant(node, Guid.NewGuid());
         await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);
+        // Only what the stream had confirmed is held. Nothing may be appended at offsets that were given out before.
+        if (Replay.NextOffset < heldTo)
+        {
+            throw new ReplicationException(
+                $"{stream.Name} ends at offset {Replay.NextOffset}, and this node holds what had been confirmed up to "
+                    + $"{heldTo}: the stream has lost it, or is another one."
+            );
+        }
         while (true)
         {
             var claim = new ControlEntry(

@@ -131,6 +131,24 @@ public sealed class ReplicatedLogTests
         ulong FirstData() => stream.Entries.First(entry => entry.Kind == EntryKind.Data).Sequence;
     }
 
+    [Fact]
+    public async Task A_stream_that_has_lost_what_a_node_holds_is_not_claimed()
+    {
+        using var directory = new TemporaryDirectory();
+        await using (var node = new ReplicaNode("a", new FaultyStream(seed: 6).Connect(), directory.Path))
+        {
+            await node.ClaimAsync(Cancelled);
+            Assert.NotNull(await node.PublishAsync(1, 0, records: 3));
+        }
+        var empty = new FaultyStream(seed: 6);
+        await using var again = new ReplicaNode("a", empty.Connect(), directory.Path);
+        ReplicationException failure = await Assert.ThrowsAsync<ReplicationException>(() =>
+            again.ClaimAsync(Cancelled)
+        );
+        Assert.Contains("up to 3", failure.Message, StringComparison.Ordinal);
+        Assert.Empty(empty.Entries);
+    }
+
     [Theory]
     [InlineData(11)]
     [InlineData(12)]

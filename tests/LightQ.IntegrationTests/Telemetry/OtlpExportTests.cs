@@ -176,7 +176,7 @@ public sealed class OtlpExportTests
     }
 
     [Fact]
-    public async Task Without_an_endpoint_nothing_of_the_SDK_is_loaded()
+    public async Task Without_an_endpoint_and_a_cluster_nothing_of_their_packages_is_loaded()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Only Linux tells what a process has mapped.");
         Assert.SkipWhen(LightQTool.IsNative, "A native program loads no assemblies.");
@@ -187,6 +187,7 @@ public sealed class OtlpExportTests
         await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
         Assert.Contains("LightQ.Server.dll", Maps(broker), StringComparison.Ordinal);
         Assert.DoesNotContain("OpenTelemetry", Maps(broker), StringComparison.Ordinal);
+        Assert.DoesNotContain("NATS.Client", Maps(broker), StringComparison.Ordinal);
     }
 
     private static string Maps(FaultBroker broker) =>
