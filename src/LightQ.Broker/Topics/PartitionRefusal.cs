@@ -2,12 +2,18 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Topics;
 
-/// <summary>Why a partition could not be opened at the start, and is not served until the next one.</summary>
+/// <summary>Why a partition is not served here: it could not be opened, or another node leads it.</summary>
 /// <param name="Code">How requests to it are answered.</param>
 /// <param name="Reason">What clients get to read; names no paths of the server.</param>
 /// <param name="Detail">What the broker's log says.</param>
 public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Detail)
 {
+    /// <summary>With <see cref="ErrorCode.NotLeader"/>: the node that leads it; empty where that is not known.</summary>
+    public string Node { get; init; } = "";
+
+    /// <summary>With <see cref="ErrorCode.NotLeader"/>: the newest epoch that is known; 0 for none.</summary>
+    public uint Epoch { get; init; }
+
     /// <summary>What a failure to open means.</summary>
     public static PartitionRefusal Of(Exception failure)
     {
