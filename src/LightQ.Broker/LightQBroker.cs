@@ -155,6 +155,9 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Whether it is part of a cluster, and can have topics with replicas.</summary>
     internal bool HasReplication => _options.Replication is not null;
 
+    /// <summary>The topics with replicas, and the nodes that share them.</summary>
+    internal Replicas Replicas => _replicas;
+
     /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
     public long PendingBytes => _pending.Used;
 
@@ -346,8 +349,7 @@ public sealed class LightQBroker : IAsyncDisposable
             throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' {what}, never at {ack}.");
         }
 
-        if (partition.Log.Failure is { } failure)
-            throw new BrokerException(partition.Log.FailureCode, failure);
+        partition.ThrowIfFailed();
         (ulong producerId, uint epoch, ProducerState? state) = _names.Attach(partition, request);
         var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes, _pending);
         partition.Attach(stream);

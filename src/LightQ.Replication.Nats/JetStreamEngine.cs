@@ -8,8 +8,9 @@ namespace LightQ.Replication.Nats;
 
 /// <summary>Replicated streams on NATS JetStream.</summary>
 /// <remarks>
-/// Two connections: appends and their answers have one of their own, so that none waits behind what is read in bulk.
-/// Both reconnect by themselves, to whichever server answers.
+/// Three connections: appends and their answers have one of their own, so that none waits behind what is read in bulk,
+/// and so have the channels, since a heartbeat that waits makes a node look dead. They reconnect by themselves, to
+/// whichever server answers.
 /// </remarks>
 public sealed class JetStreamEngine : IReplicationEngine
 {
@@ -23,6 +24,7 @@ public sealed class JetStreamEngine : IReplicationEngine
         NameInUse = 10058;
 
     private readonly NatsConnection _appends,
+        _channels,
         _requests;
     private CancellationTokenSource _connected = new();
 
@@ -30,6 +32,7 @@ public sealed class JetStreamEngine : IReplicationEngine
     {
         Options = options;
         _appends = new NatsConnection(NatsSettings.Create(options, "appends"));
+        _channels = new NatsConnection(NatsSettings.Create(options, "channels"));
         _requests = new NatsConnection(NatsSettings.Create(options, "requests"));
         Api = new NatsJSContext(_requests, new NatsJSOpts(_requests.Opts) { ThrowOnListCancellation = true });
         _appends.ConnectionDisconnected += OnDisconnected;
@@ -150,10 +153,51 @@ public sealed class JetStreamEngine : IReplicationEngine
     }
 
     /// <inheritdoc/>
+    public async ValueTask PublishAsync(
+        string channel,
+        ReadOnlyMemory<byte> message,
+        CancellationToken cancellationToken
+    )
+    {
+        string subject = StreamNames.Channel(channel);
+        if (_channels.ConnectionState != NatsConnectionState.Open)
+            return;
+        try
+        {
+            await _channels.PublishAsync(subject, message, cancellationToken: cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e) when (EngineFailure.IsOfEngine(e) && !cancellationToken.IsCancellationRequested)
+        {
+            // It is lost, as it may be.
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<IAsyncDisposable> ListenAsync(
+        string channel,
+        Action<ReadOnlyMemory<byte>> handler,
+        CancellationToken cancellationToken
+    ) =>
+        await EngineFailure
+            .Guard(
+                $"Listen to {channel}",
+                Options.ChangeTimeout,
+                async waiting => new ChannelListener(
+                    await _channels
+                        .SubscribeCoreAsync<byte[]>(StreamNames.Channel(channel), cancellationToken: waiting)
+                        .ConfigureAwait(false),
+                    handler
+                ),
+                cancellationToken
+            )
+            .ConfigureAwait(false);
+
+    /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
         _appends.ConnectionDisconnected -= OnDisconnected;
         await _appends.DisposeAsync().ConfigureAwait(false);
+        await _channels.DisposeAsync().ConfigureAwait(false);
         await _requests.DisposeAsync().ConfigureAwait(false);
         await _connected.CancelAsync().ConfigureAwait(false);
     }
@@ -182,6 +226,7 @@ public sealed class JetStreamEngine : IReplicationEngine
                 async waiting =>
                 {
                     await _appends.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
+                    await _channels.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
                     await _requests.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
                     return true;
                 },

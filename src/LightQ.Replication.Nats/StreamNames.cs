@@ -27,6 +27,14 @@ internal sealed class StreamNames
     /// <summary>What any of them matches.</summary>
     public string Any => $"lq.{Stream}.*";
 
+    /// <summary>
+    /// The subject of a channel. It has one part less than those of streams, so that none of them takes it in.
+    /// </summary>
+    public static string Channel(string name) =>
+        IsName(name)
+            ? $"lq.{name}"
+            : throw new ArgumentException($"'{name}' has other than letters, digits, underscores and hyphens.");
+
     public static bool IsName(string name) =>
         name.Length != 0 && name.All(c => char.IsAsciiLetterOrDigit(c) || c is '_' or '-');
 

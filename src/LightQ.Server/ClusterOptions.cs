@@ -31,6 +31,23 @@ public sealed record ClusterOptions
         init => field = CheckName(value, nameof(Node));
     } = new([.. Environment.MachineName.Where(IsAllowed).Take(LongestName).DefaultIfEmpty('n')]);
 
+    /// <summary>
+    /// <c>HOST:PORT</c> at which clients find this broker's data plane. Null, the default: the address that it listens
+    /// on, or the machine's name when it listens on all.
+    /// </summary>
+    public string? AdvertiseData
+    {
+        get;
+        init => field = CheckAddress(value, nameof(AdvertiseData));
+    }
+
+    /// <summary>Likewise of its control plane.</summary>
+    public string? AdvertiseControl
+    {
+        get;
+        init => field = CheckAddress(value, nameof(AdvertiseControl));
+    }
+
     /// <summary>A file with a NATS user's JWT and seed, as <c>nsc</c> writes it. Null, the default: none.</summary>
     public string? CredentialsFile { get; init; }
 
@@ -38,6 +55,16 @@ public sealed record ClusterOptions
         value is { Length: >= 1 and <= LongestName } && value.All(IsAllowed)
             ? value
             : throw new ArgumentOutOfRangeException(name, value, $"1 to {LongestName} letters, digits and hyphens");
+
+    private static string? CheckAddress(string? value, string name) =>
+        value is null
+        || (
+            Uri.TryCreate($"tcp://{value}", UriKind.Absolute, out Uri? uri)
+            && uri.Port is > 0 and <= ushort.MaxValue
+            && uri.Authority == value
+        )
+            ? value
+            : throw new ArgumentOutOfRangeException(name, value, "HOST:PORT, such as lq1.example:5700");
 
     private static bool IsAllowed(char c) => char.IsAsciiLetterOrDigit(c) || c == '-';
 }

@@ -293,7 +293,11 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         bool isAuthChanged = options.RequireAuth != _options.RequireAuth;
         _options = options;
         _limits!.Options = options;
-        _broker!.Options = options.Broker with { StorageEvents = _storageLog };
+        _broker!.Options = options.Broker with
+        {
+            StorageEvents = _storageLog,
+            Replication = _broker.Options.Replication,
+        };
         _audit?.Apply(options.Audit);
         Authenticator authenticator = _security!.Authenticator;
         authenticator.Options = authenticator.Options with { RequireAuth = options.RequireAuth };
@@ -326,6 +330,10 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             return true;
         }
     }
+
+    /// <inheritdoc/>
+    (string Data, string Control) IServerOperations.GetAddresses() =>
+        ClusterConnection.AddressesOf(_options.Cluster, _listener!.EndPoint, _http!.ControlEndPoint);
 
     /// <inheritdoc/>
     Drain IServerOperations.BeginDrain(TimeSpan timeout)
@@ -451,6 +459,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             );
         }
 
+        (string data, string control) = ((IServerOperations)this).GetAddresses();
+        _broker.Replicas.Members?.Advertise(data, control);
         _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         if (_security.Access.IsLimitedToAdmin)
@@ -568,7 +578,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
         foreach (Partition partition in _broker!.Topics.SelectMany(t => t.Partitions))
         {
-            if (partition.Refusal is { } refusal)
+            if (partition.Refusal is { } refusal && refusal.Code != ErrorCode.NotLeader)
             {
                 ServerLog.TopicFailed(
                     _logger,
@@ -615,6 +625,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         long began = time.GetTimestamp();
         _readiness.End();
         _broker?.BeginStop();
+        await (_broker?.Replicas.LeaveAsync(timeout) ?? Task.CompletedTask).ConfigureAwait(false);
         if (_certificateWatch is not null)
             await _certificateWatch.DisposeAsync().ConfigureAwait(false);
         if (_http is not null)
@@ -625,7 +636,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
         try
         {
-            await Task.WhenAll(StopListenerAsync(timeout), _control?.StopAsync(timeout) ?? Task.CompletedTask)
+            TimeSpan rest = TimeSpan.FromTicks(Math.Max(0, (timeout - time.GetElapsedTime(began)).Ticks));
+            await Task.WhenAll(StopListenerAsync(rest), _control?.StopAsync(rest) ?? Task.CompletedTask)
                 .ConfigureAwait(false);
         }
         finally

@@ -131,9 +131,57 @@ internal static partial class ServerLog
     [LoggerMessage(
         2026,
         LogLevel.Warning,
-        "Partition {Partition} of {Topic} is lost: {Reason}. Its streams end, and it is claimed again"
+        "Partition {Partition} of {Topic} is lost: {Reason}. Its streams end, until this node or another one claims it"
     )]
     public static partial void PartitionLost(ILogger logger, string topic, uint partition, string reason);
+
+    [LoggerMessage(2100, LogLevel.Information, "Node {Node} is there, at {Address}, with version {Version}")]
+    public static partial void NodeJoined(ILogger logger, string node, string address, string version);
+
+    [LoggerMessage(2101, LogLevel.Information, "Node {Node} has left")]
+    public static partial void NodeLeft(ILogger logger, string node);
+
+    [LoggerMessage(
+        2102,
+        LogLevel.Warning,
+        "Node {Node} has not been heard of for {Milliseconds} ms: others claim its partitions"
+    )]
+    public static partial void NodeSilent(ILogger logger, string node, long milliseconds);
+
+    [LoggerMessage(
+        2103,
+        LogLevel.Error,
+        "Another broker is there with the name {Node}, which is this one's: it claims no partitions. Give it another "
+            + "Cluster:Node"
+    )]
+    public static partial void NameTaken(ILogger logger, string node);
+
+    [LoggerMessage(
+        2104,
+        LogLevel.Error,
+        "Another broker has the name {Node} already, so this one claims no partitions. Give it another Cluster:Node"
+    )]
+    public static partial void NameInUse(ILogger logger, string node);
+
+    [LoggerMessage(
+        2105,
+        LogLevel.Information,
+        "Partition {Partition} of {Topic} is led by this node, in epoch {Epoch}"
+    )]
+    public static partial void PartitionLed(ILogger logger, string topic, uint partition, uint epoch);
+
+    [LoggerMessage(
+        2106,
+        LogLevel.Information,
+        "Partition {Partition} of {Topic} is handed over to node {Node}, in {Milliseconds} ms"
+    )]
+    public static partial void PartitionHandedOver(
+        ILogger logger,
+        string topic,
+        uint partition,
+        string node,
+        long milliseconds
+    );
 
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);

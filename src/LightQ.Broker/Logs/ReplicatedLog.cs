@@ -31,6 +31,7 @@ internal sealed class ReplicatedLog : ITopicLog
     private readonly IPartitionState _state;
     private readonly Lock _appendLock;
     private readonly TimeProvider _time;
+    private readonly Func<string, bool>? _yieldsTo;
     private readonly RingMemory _memory;
     private readonly ByteRing _ring;
     private readonly TaskCompletionSource<string> _lost = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -59,6 +60,7 @@ internal sealed class ReplicatedLog : ITopicLog
     )
     {
         (_stream, _local, _state, _appendLock, _time) = (stream, new JournalLog(local), state, appendLock, time);
+        _yieldsTo = options.YieldsTo;
         _memory = RingMemory.Native(options.RingBytes);
         _ring = new ByteRing(_memory, options.MaxBatchBytes);
         Copy = new CommittedCopy(local, state, appendLock);
@@ -113,9 +115,10 @@ internal sealed class ReplicatedLog : ITopicLog
     /// Claims the partition: reads what counts of its stream, rebuilds its state, and takes batches from then on. Once.
     /// </summary>
     /// <exception cref="ReplicationException">The engine cannot be reached, or the stream is damaged.</exception>
+    /// <exception cref="OperationCanceledException">Stopped, or another node has claimed it first.</exception>
     public async Task ClaimAsync(string node, CancellationToken cancellationToken)
     {
-        var takeover = new Takeover(_stream, Copy, _time);
+        var takeover = new Takeover(_stream, Copy, _time) { Yields = _yieldsTo };
         Ownership owned = await takeover.ClaimAsync(node, _local.EndOffset, cancellationToken).ConfigureAwait(false);
         await Copy.WrittenAsync(cancellationToken).ConfigureAwait(false);
         VoidEntries = takeover.Replay.VoidEntries;

@@ -457,7 +457,7 @@ public sealed class ProducerStream : OutputStream
         _pending.Clear();
         if (refused is { } range)
             Enqueue(new PendingAck(_lastAck, range, 0));
-        var close = new StreamClose(error, reason);
+        StreamClose close = _partition.CloseOf(error, reason);
         if (isAnswered || error is ErrorCode.TopicFailed or ErrorCode.NotLeader)
             RequestClose(close);
         else

@@ -28,4 +28,27 @@ public interface IReplicationEngine : IAsyncDisposable
 
     /// <summary>The names of all streams that begin with a prefix.</summary>
     IAsyncEnumerable<string> ListStreamsAsync(string prefix, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// Sends a message to all that listen on a channel now. It is not stored, and may be lost: an engine that cannot be
+    /// reached drops it.
+    /// </summary>
+    /// <param name="channel">Letters, digits, underscores and hyphens.</param>
+    /// <param name="message">The bytes, at most <see cref="MaxEntryBytes"/>.</param>
+    /// <param name="cancellationToken">Stops it.</param>
+    ValueTask PublishAsync(string channel, ReadOnlyMemory<byte> message, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// Listens on a channel, also to what this node sends itself, until the result is disposed of. The messages of one
+    /// sender come in their order.
+    /// </summary>
+    /// <param name="channel">Letters, digits, underscores and hyphens.</param>
+    /// <param name="handler">Gets one message at a time, and must not block.</param>
+    /// <param name="cancellationToken">Stops waiting for the engine.</param>
+    /// <exception cref="ReplicationException">The engine cannot be reached.</exception>
+    ValueTask<IAsyncDisposable> ListenAsync(
+        string channel,
+        Action<ReadOnlyMemory<byte>> handler,
+        CancellationToken cancellationToken
+    );
 }

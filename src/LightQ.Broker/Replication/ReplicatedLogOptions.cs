@@ -21,6 +21,9 @@ internal sealed record ReplicatedLogOptions
     /// </summary>
     public int MaxRunBytes { get; init; } = 1024 * 1024;
 
+    /// <summary>Whether a claim gives way to a node that claims at the same time and is first; null: to none.</summary>
+    public Func<string, bool>? YieldsTo { get; init; }
+
     /// <summary>
     /// Bytes behind which a snapshot is written. Default 64 MiB, which a new owner reads in 0.1 to 0.2 s.
     /// </summary>

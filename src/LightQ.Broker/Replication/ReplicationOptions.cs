@@ -1,3 +1,5 @@
+using LightQ.Broker.Cluster;
+
 namespace LightQ.Broker.Replication;
 
 /// <summary>What a broker needs for topics with replicas.</summary>
@@ -11,6 +13,27 @@ internal sealed record ReplicationOptions
 
     /// <summary>This broker's name within it.</summary>
     public required string Node { get; init; }
+
+    /// <summary><c>host:port</c> at which clients find this broker; empty where that is told later.</summary>
+    public string DataAddress { get; init; } = "";
+
+    /// <summary><c>host:port</c> of its control plane, likewise.</summary>
+    public string ControlAddress { get; init; } = "";
+
+    /// <summary>
+    /// Whether the broker takes part only when <see cref="ClusterMembers.Advertise"/> is called: its ports are not open
+    /// yet.
+    /// </summary>
+    public bool IsAdvertisedLater { get; init; }
+
+    /// <summary>The broker's version, for the others to see.</summary>
+    public string Version { get; init; } = "";
+
+    /// <summary>How long nodes wait for each other.</summary>
+    public MemberOptions Members { get; init; } = new();
+
+    /// <summary>Gets reports of who comes and goes; null for none.</summary>
+    public IClusterEvents? Events { get; init; }
 
     /// <summary>Demands that the engine stores batches of a topic's limit.</summary>
     /// <exception cref="ReplicationException">It does not.</exception>

@@ -11,6 +11,12 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     private static readonly TimeSpan ClaimPause = TimeSpan.FromMilliseconds(5),
         LongestClaimPause = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>
+    /// Whether to leave the partition to a node that has claimed it in the meantime: of two that claim at once, the
+    /// first one is to keep it. Null: to none.
+    /// </summary>
+    public Func<string, bool>? Yields { get; init; }
+
     /// <summary>What was read.</summary>
     public LogReplay Replay { get; } = new(target);
 
@@ -22,6 +28,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     /// </param>
     /// <param name="cancellationToken">Stops it, between two attempts too.</param>
     /// <exception cref="ReplicationException">The engine cannot be reached, or the stream is damaged.</exception>
+    /// <exception cref="OperationCanceledException">Stopped, or another node has it (<see cref="Yields"/>).</exception>
     public async Task<Ownership> ClaimAsync(string node, long heldTo, CancellationToken cancellationToken)
     {
         StreamBounds bounds = await stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
@@ -69,6 +76,15 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
                 pause = pause < LongestClaimPause ? 2 * pause : LongestClaimPause;
             }
             await Replay.FollowAsync(stream, cancellationToken).ConfigureAwait(false);
+            if (
+                Replay.Epoch >= claim.Epoch
+                && Replay.Claimant is { } other
+                && other.Token != own.Token
+                && Yields?.Invoke(other.Node) == true
+            )
+            {
+                throw new OperationCanceledException($"{stream.Name}: {other.Node} has claimed it.");
+            }
         }
     }
 

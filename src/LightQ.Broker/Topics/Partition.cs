@@ -59,6 +59,12 @@ public sealed class Partition : IHousekept
     public PartitionRefusal? Refusal { get; internal init; }
 
     /// <summary>
+    /// Of a topic with replicas: the newest epoch, and where clients find the node that leads the partition now, if
+    /// that is another one.
+    /// </summary>
+    internal Func<(uint Epoch, string Address)>? Leader { get; set; }
+
+    /// <summary>
     /// Why the log takes nothing more; null while it does. Cheaper than asking the log, which may know a moment
     /// earlier.
     /// </summary>
@@ -149,7 +155,24 @@ public sealed class Partition : IHousekept
     internal void ThrowIfRefused()
     {
         if (Refusal is { } refusal)
-            throw new BrokerException(refusal.Code, Topic.Describe(Index, refusal.Reason));
+            throw Refused(refusal.Code, Topic.Describe(Index, refusal.Reason));
+    }
+
+    /// <exception cref="BrokerException">The log takes nothing.</exception>
+    internal void ThrowIfFailed()
+    {
+        if (Log.Failure is { } failure)
+            throw Refused(Log.FailureCode, failure);
+    }
+
+    /// <summary>Why a stream ends, or is not opened; names the leader where it is another node.</summary>
+    internal StreamClose CloseOf(ErrorCode code, string reason)
+    {
+        var close = new StreamClose(code, reason);
+        if (code != ErrorCode.NotLeader || Leader is not { } leader)
+            return close;
+        (uint epoch, string address) = leader();
+        return close with { Epoch = epoch, Address = address };
     }
 
     internal long NextAppendTime() =>
@@ -412,6 +435,14 @@ public sealed class Partition : IHousekept
     {
         Log.SetRetention(settings.RetentionBytes, settings.RetentionAge);
         return DedupSwitch.Change(this, settings);
+    }
+
+    private BrokerException Refused(ErrorCode code, string reason)
+    {
+        if (code != ErrorCode.NotLeader)
+            return new BrokerException(code, reason);
+        StreamClose close = CloseOf(code, reason);
+        return new NotLeaderException(reason, close.Epoch, close.Address);
     }
 
     private static TimeSpan? Sooner(TimeSpan? one, TimeSpan? other) => one is null || other < one ? other : one;

@@ -129,9 +129,13 @@ internal sealed class PartitionOpener(
     /// The engine cannot be reached, or the stream is damaged.
     /// </exception>
     /// <exception cref="IOException">The journal cannot be opened.</exception>
+    /// <exception cref="OperationCanceledException">
+    /// Stopped, or <paramref name="yields"/> to a node that claimed it first.
+    /// </exception>
     public async Task<(Partition Partition, ReplicatedLog Log)> ClaimAsync(
         Topic topic,
         uint index,
+        Func<string, bool> yields,
         CancellationToken cancellationToken
     )
     {
@@ -149,6 +153,7 @@ internal sealed class PartitionOpener(
                 RingBytes = (int)topic.Settings.RingBytes,
                 MaxBatchBytes = partition.MaxBatchBytes,
                 MaxEntryBytes = replication.Engine.MaxEntryBytes,
+                YieldsTo = yields,
             },
             partition.AppendLock,
             time,

@@ -1,112 +1,329 @@
-using LightQ.Broker.Groups;
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Replication;
-using LightQ.Broker.Streams;
+using LightQ.Scheduling;
 
 namespace LightQ.Broker.Topics;
 
 /// <summary>
-/// Keeps one partition of a topic with replicas owned: claims it, serves it, and, when it is lost, ends its streams and
-/// claims it again.
+/// Keeps one partition of a topic with replicas: waits until this node is to lead it, claims it, serves it until it is
+/// lost or handed over, and waits again.
 /// </summary>
 /// <remarks>
 /// Each ownership is a <see cref="Partition"/> of its own, opened from journal and stream as at a start: what survives
 /// a restart survives the loss of a partition. In between, the topic has a partition that is refused with
 /// <see cref="ErrorCode.NotLeader"/>.
 /// </remarks>
-internal sealed class ReplicaKeeper(
-    Topic topic,
-    uint index,
-    PartitionOpener opener,
-    GroupRegistry groups,
-    Action<Partition> serve,
-    Func<IStorageEvents?> events,
-    TimeProvider time
-) : IAsyncDisposable
+internal sealed class ReplicaKeeper : IAsyncDisposable
 {
     private static readonly TimeSpan ShortestPause = TimeSpan.FromMilliseconds(50),
-        LongestPause = TimeSpan.FromSeconds(1),
-        LongestHandover = TimeSpan.FromSeconds(5);
+        LongestPause = TimeSpan.FromSeconds(1);
 
+    private readonly ReplicaSite _site;
+    private readonly Topic _topic;
+    private readonly uint _index;
+    private readonly PartitionId _id;
+    private readonly Signal _changed;
     private readonly CancellationTokenSource _stop = new();
-    private readonly TaskCompletionSource _first = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _led = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Lock _moveLock = new();
     private Task _running = Task.CompletedTask;
+    private Task? _woken;
+    private TimeSpan _pause;
+    private long _paused;
+    private bool _isFailing;
+    private PartitionStand _told;
+    private PendingMove? _move;
 
-    /// <summary>Completes when the partition is owned for the first time.</summary>
-    public Task Owned => _first.Task;
+    public ReplicaKeeper(ReplicaSite site, Topic topic, uint index)
+    {
+        (_site, _topic, _index) = (site, topic, index);
+        _id = new PartitionId(topic.Id, index);
+        _changed = site.Members.Watch(_id);
+    }
+
+    /// <summary>Completes when any node leads the partition, as far as this one knows, for the first time.</summary>
+    public Task Led => _led.Task;
+
+    private ClusterMembers Members => _site.Members;
+
+    private TimeProvider Time => _site.Time;
 
     /// <summary>Begins. The topic has a partition in its place already.</summary>
     public void Begin() => _running = Task.Run(RunAsync);
 
-    /// <summary>Hands the partition over, to no node in particular: what was taken is confirmed first.</summary>
+    /// <summary>Hands the partition over to a node.</summary>
+    /// <returns>Why not; empty when that node leads it.</returns>
+    public async Task<string> MoveAsync(string to)
+    {
+        PendingMove move;
+        lock (_moveLock)
+        {
+            if (_move is not { Done.Task.IsCompleted: false })
+                _move = new PendingMove(to);
+            move = _move;
+            if (move.To != to)
+                return $"it is being handed over to {move.To} already";
+        }
+        _changed.Set();
+        try
+        {
+            return await move.Done.Task.WaitAsync(_site.Options.AnswerTimeout, Time).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            return $"the node {to} has not taken it within {_site.Options.AnswerTimeout.TotalSeconds} s";
+        }
+    }
+
+    /// <summary>Hands the partition over, and waits for nothing but that what was taken is confirmed.</summary>
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
-        _first.TrySetCanceled();
+        _led.TrySetCanceled();
+        lock (_moveLock)
+            _move?.Done.TrySetResult("the broker is stopping");
+        Members.Unwatch(_id);
         _stop.Dispose();
     }
 
     private async Task RunAsync()
     {
-        TimeSpan pause = ShortestPause;
-        while (!_stop.IsCancellationRequested)
+        try
         {
-            try
+            while (true)
             {
-                (Partition partition, ReplicatedLog log) = await opener
-                    .ClaimAsync(topic, index, _stop.Token)
-                    .ConfigureAwait(false);
-                Put(partition);
-                serve(partition);
-                _first.TrySetResult();
-                pause = ShortestPause;
-                string reason = await log.Lost.WaitAsync(_stop.Token).ConfigureAwait(false);
-                events()?.OnPartitionLost(partition, reason);
-                await EndAsync(partition, log, reason).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
-            {
-                break;
-            }
-            catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
-            {
-                PartitionRefusal refusal = e is ReplicationException ? NotLeader(e.Message) : PartitionRefusal.Of(e);
-                if (topic.Partitions[(int)index].Refusal != refusal) // It is tried again and again, and said once.
-                    Put(Refused(refusal), e);
-                await Task.Delay(pause, time, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-                pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
+                bool isPinned = await WaitForTurnAsync().ConfigureAwait(false);
+                await LeadAsync(isPinned).ConfigureAwait(false);
             }
         }
-        await HandOverAsync().ConfigureAwait(false);
+        catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+        {
+            await StepDownAsync().ConfigureAwait(false);
+        }
     }
 
-    private async Task EndAsync(Partition partition, ReplicatedLog log, string reason)
+    /// <returns>Whether an operator wished that this node leads it.</returns>
+    private async Task<bool> WaitForTurnAsync()
     {
-        Put(Refused(NotLeader(reason))); // No stream opens on it any more.
-        partition.CloseAll(new StreamClose(ErrorCode.NotLeader, reason));
+        long leaderless = Time.GetTimestamp();
+        while (true)
+        {
+            Situation now = Members.Of(_id);
+            if (now.IsLed || !Members.MayClaim)
+                leaderless = Time.GetTimestamp();
+            if (now.IsLed)
+                _led.TrySetResult();
+            Turn turn = Members.MayClaim
+                ? Turn.Of(now, Members.Node, Time.GetElapsedTime(leaderless), _site.Options)
+                : default;
+            if (turn.IsEarly)
+                leaderless = Time.GetTimestamp();
+            TimeSpan sincePause = Time.GetElapsedTime(_paused);
+            if (turn.IsMine && sincePause >= _pause)
+                return turn.IsPinned;
+            bool mayAsk = !_isFailing || sincePause >= _site.Options.WantAgain;
+            TellIfNew(turn.Wants && mayAsk ? PartitionStand.Wants : PartitionStand.Follows);
+            Refuse(now);
+            AnswerMove(now);
+            await WaitForChangeAsync(turn.IsMine ? _pause - sincePause : turn.Wait).ConfigureAwait(false);
+        }
+    }
+
+    private async Task LeadAsync(bool isPinned)
+    {
+        TellIfNew(PartitionStand.Claims);
+        if (await ClaimAsync().ConfigureAwait(false) is not (var partition, var log))
+            return;
+        (_pause, _isFailing) = (TimeSpan.Zero, false);
+        uint epoch = log.Epoch;
+        partition.Leader = FindLeader;
+        Put(partition);
+        _site.Serve(partition);
+        Tell(PartitionStand.Leads, epoch, isPinned: isPinned);
+        _led.TrySetResult();
+        Members.Events?.OnLeads(partition, epoch);
+        while (true)
+        {
+            Situation now = Members.Of(_id);
+            if (log.Lost.IsCompleted)
+            {
+                string reason = await log.Lost.ConfigureAwait(false);
+                await LoseAsync(partition, log, reason).ConfigureAwait(false);
+                return;
+            }
+            if (now.IsLed && now.Leader != Members.Node && now.Epoch > epoch)
+            {
+                await LoseAsync(partition, log, $"node {now.Leader} leads it in epoch {now.Epoch}")
+                    .ConfigureAwait(false);
+                return;
+            }
+            (string? to, bool toPinned) = FindSuccessor(now, isPinned);
+            if (to == Members.Node)
+            {
+                isPinned = toPinned;
+                Tell(PartitionStand.Leads, epoch, isPinned: isPinned);
+                AnswerMove(Members.Of(_id));
+            }
+            else if (to is not null)
+            {
+                if (await TryHandOverAsync(partition, log, to, toPinned).ConfigureAwait(false))
+                    return;
+                continue;
+            }
+            await WaitForChangeAsync(null, log.Lost).ConfigureAwait(false);
+        }
+    }
+
+    /// <returns>Null when it failed, or when another node leads it meanwhile.</returns>
+    private async Task<(Partition Partition, ReplicatedLog Log)?> ClaimAsync()
+    {
+        using var claiming = CancellationTokenSource.CreateLinkedTokenSource(_stop.Token);
+        Task<(Partition, ReplicatedLog)> claim = _site.Opener.ClaimAsync(
+            _topic,
+            _index,
+            node => node != Members.Node && Members.Find(node) is { IsLive: true },
+            claiming.Token
+        );
+        while (!claim.IsCompleted && !_stop.IsCancellationRequested)
+        {
+            if (Members.Of(_id) is { IsLed: true } now && now.Leader != Members.Node)
+                await claiming.CancelAsync().ConfigureAwait(false);
+            await WaitForChangeAsync(_site.Options.Silence, claim)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+        try
+        {
+            return await claim.ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (!_stop.IsCancellationRequested)
+        {
+            // Another node has it, and says so in a moment.
+            (_pause, _paused) = (_site.Options.TakeUp, Time.GetTimestamp());
+            return null;
+        }
+        catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
+        {
+            Situation now = Members.Of(_id);
+            PartitionRefusal refusal =
+                e is ReplicationException
+                    ? new PartitionRefusal(ErrorCode.NotLeader, e.Message, e.Message) { Epoch = now.Epoch }
+                    : PartitionRefusal.Of(e);
+            if (_topic.Partitions[(int)_index].Refusal != refusal) // It is tried again and again, and said once.
+                Put(Refused(refusal), e);
+            TimeSpan next = _pause == TimeSpan.Zero ? ShortestPause : 2 * _pause;
+            (_pause, _paused) = (next < LongestPause ? next : LongestPause, Time.GetTimestamp());
+            _isFailing = true;
+            // The next choice does not wait until this one has tried again.
+            TellIfNew(PartitionStand.Follows);
+            return null;
+        }
+    }
+
+    /// <summary>The node that is to lead the partition in the place of this one, if any.</summary>
+    private (string? To, bool IsPinned) FindSuccessor(in Situation now, bool isPinned)
+    {
+        lock (_moveLock)
+        {
+            if (_move is { Done.Task.IsCompleted: false } move)
+            {
+                if (now.Ranking.Contains(move.To))
+                    return (move.To, move.To != now.Ranking[0]);
+                move.Done.TrySetResult($"the node {move.To} takes no partitions: it is silent or drains");
+            }
+        }
+        if (now.Ranking.Count == 0 || now.Ranking[0] == Members.Node)
+            return default;
+        if (Members.IsDraining)
+            return (now.Ranking[0], false);
+        return !isPinned && now.IsWanted ? (now.Ranking[0], false) : default;
+    }
+
+    private async Task<bool> TryHandOverAsync(Partition partition, ReplicatedLog log, string to, bool isPinned)
+    {
+        uint epoch = log.Epoch;
+        string reason = $"it is handed over to node {to}";
+        await _site.Handovers.WaitAsync(_stop.Token).ConfigureAwait(false);
+        try
+        {
+            // The wait may have been long.
+            if (log.Lost.IsCompleted || Members.Find(to) is not { IsLive: true, State: MemberState.Alive })
+                return false;
+            long began = Time.GetTimestamp();
+            await EndAppendsAsync(log, reason).ConfigureAwait(false);
+            Tell(PartitionStand.Released, epoch, to, isPinned);
+            Put(Refused(NotLeader(reason, to, epoch)));
+            Situation now;
+            do
+            {
+                now = Members.Of(_id);
+                TimeSpan left = _site.Options.LongestGap - Time.GetElapsedTime(began);
+                if (now.IsLed || left <= TimeSpan.Zero || _stop.IsCancellationRequested)
+                    break;
+                await WaitForChangeAsync(left).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            } while (true);
+            Members.Events?.OnHandedOver(partition, to, Time.GetElapsedTime(began));
+            AnswerMove(now);
+            partition.CloseAll(partition.CloseOf(ErrorCode.NotLeader, reason));
+        }
+        finally
+        {
+            _site.Handovers.Release();
+        }
+        await EndAsync(partition, log).ConfigureAwait(false);
+        return true;
+    }
+
+    private async Task LoseAsync(Partition partition, ReplicatedLog log, string reason)
+    {
+        _site.Events()?.OnPartitionLost(partition, reason);
+        Situation now = Members.Of(_id);
+        Tell(PartitionStand.Released, log.Epoch);
+        // The engine may just have been slow: it claims again at once, and the others leave it to it.
+        if (!now.IsLed || now.Leader == Members.Node)
+        {
+            if (now.Ranking.Count != 0 && now.Ranking[0] == Members.Node)
+                TellIfNew(PartitionStand.Claims);
+        }
+        Put(Refused(NotLeader(reason, "", log.Epoch))); // No stream opens on it any more.
+        partition.CloseAll(partition.CloseOf(ErrorCode.NotLeader, reason));
+        await EndAsync(partition, log).ConfigureAwait(false);
+    }
+
+    private async Task EndAsync(Partition partition, ReplicatedLog log)
+    {
         try
         {
             await partition.Emptied().ConfigureAwait(false);
         }
         catch (BrokerException e)
         {
-            events()?.OnRefused($"a stream of partition {index} of the topic {topic.Name}", e); // It goes with its log.
+            // It goes with its log.
+            _site.Events()?.OnRefused($"a stream of partition {_index} of the topic {_topic.Name}", e);
         }
         partition.EndHousekeeping();
-        groups.Keep(partition);
+        _site.Groups.Keep(partition);
         partition.Delays?.Stop();
         await log.DisposeAsync().ConfigureAwait(false);
     }
 
-    private async Task HandOverAsync()
+    /// <summary>The broker stops: its streams are ended already, and its logs are closed behind this.</summary>
+    private async Task StepDownAsync()
     {
-        if (topic.Partitions[(int)index].Log is not ReplicatedLog log)
+        if (_topic.Partitions[(int)_index].Log is not ReplicatedLog log)
             return;
-        using var patience = new CancellationTokenSource(LongestHandover, time);
+        await EndAppendsAsync(log, "the broker is stopping").ConfigureAwait(false);
+        string to = Members.Of(_id).Ranking.FirstOrDefault(node => node != Members.Node) ?? "";
+        Tell(PartitionStand.Released, log.Epoch, to);
+    }
+
+    private async Task EndAppendsAsync(ReplicatedLog log, string reason)
+    {
+        using var patience = new CancellationTokenSource(_site.Options.LongestHandover, Time);
         try
         {
-            await log.StepDownAsync("the broker is stopping", patience.Token).ConfigureAwait(false);
+            await log.StepDownAsync(reason, patience.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
@@ -114,23 +331,101 @@ internal sealed class ReplicaKeeper(
         }
     }
 
-    private static PartitionRefusal NotLeader(string reason) => new(ErrorCode.NotLeader, reason, reason);
+    private void AnswerMove(in Situation now)
+    {
+        lock (_moveLock)
+        {
+            if (_move is not { Done.Task.IsCompleted: false } move)
+                return;
+            if (now.IsLed && now.Leader == move.To)
+                move.Done.TrySetResult("");
+            else if (now.IsLed)
+                move.Done.TrySetResult($"the node {now.Leader} leads it now");
+        }
+    }
+
+    /// <summary>The partition says who leads it, for as long as it is not this node.</summary>
+    private void Refuse(in Situation now)
+    {
+        Partition held = _topic.Partitions[(int)_index];
+        // That it cannot be opened is the better reason while no other node leads it.
+        if (!now.IsLed && _isFailing && held.Refusal is not null)
+            return;
+        string node = now.IsLed ? now.Leader : now.ReleasedTo;
+        PartitionRefusal refusal = NotLeader(
+            node.Length == 0 ? "no node leads it at the moment" : $"node {node} leads it",
+            node,
+            now.Epoch
+        );
+        if (held.Refusal != refusal)
+            Put(Refused(refusal));
+    }
+
+    private void TellIfNew(PartitionStand stand)
+    {
+        if (_told != stand)
+            Tell(stand);
+    }
+
+    private void Tell(PartitionStand stand, uint epoch = 0, string to = "", bool isPinned = false)
+    {
+        _told = stand;
+        Members.Tell(new PartitionNews(_id.Topic, _id.Partition, stand, epoch, to, isPinned));
+    }
+
+    /// <summary>Waits until something has changed, a time is over, or a task is done.</summary>
+    private async Task WaitForChangeAsync(TimeSpan? within, Task? or = null)
+    {
+        _woken ??= _changed.WaitAsync(_stop.Token).AsTask();
+        using var passing = new CancellationTokenSource();
+        var stopped = new TaskCompletionSource();
+        using CancellationTokenRegistration stop = _stop.Token.UnsafeRegister(
+            static stopped => ((TaskCompletionSource)stopped!).TrySetResult(),
+            stopped
+        );
+        Task passed = within is { } time
+            ? Task.Delay(time > TimeSpan.Zero ? time : TimeSpan.Zero, Time, passing.Token)
+            : stopped.Task;
+        await Task.WhenAny(_woken, passed, or ?? stopped.Task, stopped.Task).ConfigureAwait(false);
+        await passing.CancelAsync().ConfigureAwait(false);
+        if (_woken.IsCompleted)
+            _woken = null;
+        _stop.Token.ThrowIfCancellationRequested();
+    }
+
+    private (uint Epoch, string Address) FindLeader() => Members.LeaderOf(_id);
+
+    private static PartitionRefusal NotLeader(string reason, string node, uint epoch) =>
+        new(ErrorCode.NotLeader, reason, reason) { Node = node, Epoch = epoch };
 
     private Partition Refused(PartitionRefusal refusal) =>
-        new(topic, index, time) { Refusal = refusal, Log = new RefusedLog(refusal) };
+        new(_topic, _index, Time)
+        {
+            Refusal = refusal,
+            Log = new RefusedLog(refusal),
+            Leader = FindLeader,
+        };
 
     private void Put(Partition refused, Exception reason)
     {
         Put(refused);
         if (reason is ReplicationException)
-            events()?.OnPartitionLost(refused, reason.Message);
+            _site.Events()?.OnPartitionLost(refused, reason.Message);
         else
-            events()?.OnRefused($"partition {index} of the topic {topic.Name}", reason);
+            _site.Events()?.OnRefused($"partition {_index} of the topic {_topic.Name}", reason);
     }
 
     private void Put(Partition partition)
     {
-        lock (topic)
-            topic.Partitions = topic.Partitions.SetItem((int)index, partition);
+        lock (_topic)
+            _topic.Partitions = _topic.Partitions.SetItem((int)_index, partition);
+    }
+
+    /// <summary>An operator wishes that a node leads the partition.</summary>
+    private sealed class PendingMove(string to)
+    {
+        public string To { get; } = to;
+
+        public TaskCompletionSource<string> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
     }
 }

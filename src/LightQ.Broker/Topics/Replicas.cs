@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Replication;
@@ -17,8 +18,14 @@ internal sealed class Replicas(
     /// <summary>
     /// A new topic waits so long until its partitions are owned. The engine elects in a second or two.
     /// </summary>
-    private static readonly TimeSpan LongestCreation = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan LongestCreation = TimeSpan.FromSeconds(15),
+        Poll = TimeSpan.FromMilliseconds(10);
+
     private readonly ConcurrentDictionary<Guid, ReplicaKeeper[]> _keepers = new();
+    private readonly ReplicaSite? _site = SiteOf(opener, groups, serve, broker, time);
+
+    /// <summary>The nodes of the cluster; null without one.</summary>
+    public ClusterMembers? Members => _site?.Members;
 
     /// <summary>Makes the streams of a new topic; those that are there already are its own.</summary>
     /// <exception cref="BrokerException">The engine cannot, or the broker has none.</exception>
@@ -46,34 +53,107 @@ internal sealed class Replicas(
         topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
     }
 
-    /// <summary>Begins to keep a topic's partitions owned. One that was just made is owned when this returns.</summary>
+    /// <summary>
+    /// Begins to keep a topic's partitions owned, here or on another node. When this returns, one that was just made
+    /// has leaders.
+    /// </summary>
     public void Begin(Topic topic)
     {
         bool isNew = !topic.Partitions.IsEmpty;
         if (!isNew)
-        {
             topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
-            if (broker().Replication is null)
-                return; // Its partitions say so.
-        }
+        if (_site is null)
+            return; // Its partitions say so.
+        _site.Members.Moving = MoveAsync;
+        _site.Members.Begin();
         ReplicaKeeper[] keepers =
         [
-            .. topic.Partitions.Select(partition => new ReplicaKeeper(
-                topic,
-                partition.Index,
-                opener,
-                groups,
-                serve,
-                () => broker().StorageEvents,
-                time
-            )),
+            .. topic.Partitions.Select(partition => new ReplicaKeeper(_site, topic, partition.Index)),
         ];
         _keepers[topic.Id] = keepers;
         foreach (ReplicaKeeper keeper in keepers)
             keeper.Begin();
         if (isNew)
             // It is served all the same when that takes longer: clients try again.
-            Task.WaitAll([.. keepers.Select(keeper => keeper.Owned)], LongestCreation);
+            Task.WaitAll([.. keepers.Select(keeper => keeper.Led)], LongestCreation);
+    }
+
+    /// <summary>Has a partition led by another node.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="partition">Its number.</param>
+    /// <param name="to">The node that is to lead it.</param>
+    /// <param name="cancellationToken">Stops waiting; it may be moved all the same.</param>
+    /// <returns>The new leader's epoch.</returns>
+    /// <exception cref="BrokerException">That is not possible.</exception>
+    public async Task<uint> MoveAsync(Topic topic, uint partition, string to, CancellationToken cancellationToken)
+    {
+        ClusterMembers members = Members ?? throw NoCluster();
+        if (!topic.Settings.IsReplicated)
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported,
+                $"The topic '{topic.Name}' has no replicas: it stays on its node."
+            );
+        }
+        if (partition >= topic.Settings.Partitions)
+            topic.GetPartition(partition); // It says which there are.
+        DemandNode(members, to, isToTake: true);
+        var id = new PartitionId(topic.Id, partition);
+        Situation now = members.Of(id);
+        if (!now.IsLed)
+        {
+            throw new BrokerException(
+                ErrorCode.Unavailable,
+                $"No node leads partition {partition} of the topic '{topic.Name}' at the moment."
+            );
+        }
+        string refusal = await members
+            .AskAsync(new MemberCommand(Guid.NewGuid(), now.Leader, to, topic.Id, partition), cancellationToken)
+            .ConfigureAwait(false);
+        if (refusal.Length != 0)
+        {
+            throw new BrokerException(
+                ErrorCode.Unavailable,
+                $"Partition {partition} of the topic '{topic.Name}' was not moved to {to}: {refusal}."
+            );
+        }
+        // This node may hear of it a moment later than the one that answered.
+        long began = time.GetTimestamp();
+        while ((now = members.Of(id)).Leader != to && time.GetElapsedTime(began) < members.Options.FullEvery)
+            await Task.Delay(Poll, time, cancellationToken).ConfigureAwait(false);
+        return now.Epoch;
+    }
+
+    /// <summary>Has a node give all its partitions away, and take none until it starts again.</summary>
+    /// <exception cref="BrokerException">It is not there, or does not answer.</exception>
+    public async Task DrainAsync(string node, CancellationToken cancellationToken)
+    {
+        ClusterMembers members = Members ?? throw NoCluster();
+        DemandNode(members, node, isToTake: false);
+        string refusal = await members
+            .AskAsync(new MemberCommand(Guid.NewGuid(), node), cancellationToken)
+            .ConfigureAwait(false);
+        if (refusal.Length != 0)
+            throw new BrokerException(ErrorCode.Unavailable, $"The node {node} is not drained: {refusal}.");
+    }
+
+    /// <summary>
+    /// The broker is about to stop: hands all partitions over, as long as there are other nodes and there is time.
+    /// </summary>
+    public async Task LeaveAsync(TimeSpan timeout)
+    {
+        if (Members is not { } members)
+            return;
+        members.Drain();
+        long began = time.GetTimestamp();
+        while (
+            time.GetElapsedTime(began) < timeout
+            && members.LedBy(members.Node).Count != 0
+            && members.Members.Any(m => m is { IsLive: true, State: MemberState.Alive })
+        )
+        {
+            await Task.Delay(Poll, time).ConfigureAwait(false);
+        }
     }
 
     /// <summary>Hands a topic's partitions over, before their streams are ended.</summary>
@@ -112,7 +192,52 @@ internal sealed class Replicas(
         await Task.WhenAll(_keepers.Values.SelectMany(keepers => keepers).Select(k => k.DisposeAsync().AsTask()))
             .ConfigureAwait(false);
         _keepers.Clear();
+        if (Members is { } members)
+            await members.DisposeAsync().ConfigureAwait(false);
     }
+
+    private static ReplicaSite? SiteOf(
+        PartitionOpener opener,
+        GroupRegistry groups,
+        Action<Partition> serve,
+        Func<BrokerOptions> broker,
+        TimeProvider time
+    ) =>
+        broker().Replication is not { } replication
+            ? null
+            : new ReplicaSite
+            {
+                Members = new ClusterMembers(replication, time),
+                Opener = opener,
+                Groups = groups,
+                Serve = serve,
+                Events = () => broker().StorageEvents,
+                Time = time,
+            };
+
+    private static BrokerException NoCluster() =>
+        new(ErrorCode.NotSupported, "This broker has no cluster: set Cluster:Engine, see docs/operate/cluster.md.");
+
+    private static void DemandNode(ClusterMembers members, string node, bool isToTake)
+    {
+        if (members.Find(node) is { IsLive: true } found && (!isToTake || found.State == MemberState.Alive))
+        {
+            return;
+        }
+        string known = string.Join(
+            ", ",
+            members.Members.Where(m => m.IsLive && (!isToTake || m.State == MemberState.Alive)).Select(m => m.Name)
+        );
+        throw new BrokerException(
+            ErrorCode.InvalidArgument,
+            $"node is '{node}'; allowed, of those that are alive{(isToTake ? " and do not drain" : "")}: {known}."
+        );
+    }
+
+    private Task<string> MoveAsync(MemberCommand command) =>
+        _keepers.TryGetValue(command.Topic, out ReplicaKeeper[]? keepers) && command.Partition < keepers.Length
+            ? keepers[command.Partition].MoveAsync(command.To)
+            : Task.FromResult($"the node {command.Node} does not know the topic");
 
     private void Wait(Topic topic, Func<Task> make)
     {

@@ -44,9 +44,12 @@ public sealed class Topic
     /// <summary>All partitions, those that could not be opened and are refused among them.</summary>
     public ImmutableArray<Partition> Partitions { get; internal set; } = [];
 
-    /// <summary>Why the topic, or the first partition that does so, takes no more; empty while all work.</summary>
+    /// <summary>
+    /// Why the topic, or the first partition that does so, takes no more; empty while all work, here or on the nodes
+    /// that lead them.
+    /// </summary>
     public string Failure =>
-        Partitions.FirstOrDefault(p => p.Log.Failure is not null) is { } failed
+        Partitions.FirstOrDefault(p => p.Log.Failure is not null && p.Refusal?.Node is null or "") is { } failed
             ? Describe(failed.Index, failed.Log.Failure!)
             : "";
 

@@ -469,6 +469,18 @@ public static class ServerSettings
             (o, t) => o with { Node = t }
         ),
         Cluster.File(
+            nameof(ClusterOptions.AdvertiseData),
+            "HOST:PORT at which clients find this broker's data plane; by default where it listens.",
+            o => o.AdvertiseData,
+            (o, t) => o with { AdvertiseData = t }
+        ),
+        Cluster.File(
+            nameof(ClusterOptions.AdvertiseControl),
+            "Likewise of its control plane.",
+            o => o.AdvertiseControl,
+            (o, t) => o with { AdvertiseControl = t }
+        ),
+        Cluster.File(
             nameof(ClusterOptions.CredentialsFile),
             "A file with a NATS user's JWT and seed.",
             o => o.CredentialsFile,

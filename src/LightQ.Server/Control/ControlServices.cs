@@ -51,6 +51,7 @@ internal sealed class ControlServices(
         Auth.Descriptor,
         Operations.Descriptor,
         Backups.Descriptor,
+        Protocol.Control.Cluster.Descriptor,
     ];
 
     /// <summary>The open calls that carry messages.</summary>
@@ -73,6 +74,9 @@ internal sealed class ControlServices(
         services.AddSingleton(new StatsService(broker, listener, clients, limits.Refusals, security.Access, time));
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
+        services.AddSingleton(
+            new ClusterService(broker, security.Access, security.Events, operations.GetAddresses, connectionTime)
+        );
         services.AddSingleton(
             new MessagesService(
                 broker,
@@ -125,6 +129,7 @@ internal sealed class ControlServices(
         app.MapGrpcService<OperationsService>();
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<BackupsService>();
+        app.MapGrpcService<ClusterService>();
         app.MapGrpcHealthChecksService();
         app.MapGrpcService<ReflectionServiceImpl>();
         app.MapGrpcService<ReflectionV1ServiceImpl>();

@@ -22,6 +22,9 @@ internal interface IServerOperations
     /// <exception cref="IOException">The disk refuses: it stays as it is.</exception>
     Task<bool> ConfirmCatalogAsync(string actor, Origin origin);
 
+    /// <summary>Where clients find the data plane and the control plane, as <c>host:port</c>.</summary>
+    (string Data, string Control) GetAddresses();
+
     /// <summary>Has the server stop by itself; returns at once.</summary>
     void BeginStop();
 }

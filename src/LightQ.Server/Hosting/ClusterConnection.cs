@@ -1,3 +1,4 @@
+using System.Net;
 using LightQ.Broker.Replication;
 using Microsoft.Extensions.Logging;
 
@@ -6,6 +7,13 @@ namespace LightQ.Server.Hosting;
 /// <summary>Connects a broker to the replicated log of its cluster.</summary>
 internal static class ClusterConnection
 {
+    /// <summary>Where clients find a server: what the settings say, or else where it really listens.</summary>
+    public static (string Data, string Control) AddressesOf(
+        ClusterOptions options,
+        IPEndPoint data,
+        IPEndPoint control
+    ) => (options.AdvertiseData ?? AddressOf(data), options.AdvertiseControl ?? AddressOf(control));
+
     /// <summary>Connects, if there is a cluster in the settings. The engine is the caller's to dispose.</summary>
     /// <exception cref="ServerStartException">The log cannot be reached, or the program has no engine.</exception>
     public static async Task<ReplicationOptions?> OpenAsync(
@@ -15,8 +23,18 @@ internal static class ClusterConnection
     )
     {
         ClusterOptions cluster = options.Cluster;
+        var log = new ClusterLog(loggers.CreateLogger("LightQ.Server.Cluster"));
         if (cluster.Engine is null)
-            return options.Broker.Replication;
+        {
+            return options.Broker.Replication is { } given
+                ? given with
+                {
+                    IsAdvertisedLater = true,
+                    Version = ServerVersion.Text,
+                    Events = given.Events ?? log,
+                }
+                : null;
+        }
         if (options.ReplicationEngine is not { } connect)
         {
             throw new ServerStartException(
@@ -32,6 +50,9 @@ internal static class ClusterConnection
                 Engine = await connect(cluster, loggers, cancellationToken).ConfigureAwait(false),
                 Cluster = cluster.Name,
                 Node = cluster.Node,
+                IsAdvertisedLater = true,
+                Version = ServerVersion.Text,
+                Events = log,
             };
         }
         catch (Exception e) when (e is ReplicationException or ArgumentException)
@@ -42,5 +63,11 @@ internal static class ClusterConnection
                 e
             );
         }
+    }
+
+    private static string AddressOf(IPEndPoint listener)
+    {
+        bool isAny = listener.Address.Equals(IPAddress.Any) || listener.Address.Equals(IPAddress.IPv6Any);
+        return isAny ? $"{Environment.MachineName}:{listener.Port}" : listener.ToString();
     }
 }

@@ -41,6 +41,7 @@ internal sealed class Drain
         (_broker, _listener, _calls, _time, _timeout) = (broker, listener, calls, time, timeout);
         _began = time.GetTimestamp();
         _broker.BeginDrain();
+        _broker.Replicas.Members?.Drain(); // Its partitions are served on; clients find their new leaders.
         _calls.BeginStop(timeout);
         TryEnd();
         Completion = Task.Run(RunAsync);

@@ -17,6 +17,7 @@ internal static class JsonRoutes
         MessagesReflection.Descriptor,
         AuthReflection.Descriptor,
         OperationsReflection.Descriptor,
+        ClusterReflection.Descriptor,
     ];
 
     /// <summary>
@@ -67,6 +68,10 @@ internal static class JsonRoutes
         Route("POST", "/v1/broker:stop", "Stop"),
         Route("POST", "/v1/broker:reload", "Reload"),
         Route("POST", "/v1/broker:confirmCatalog", "ConfirmCatalog"),
+        Route("POST", "/v1/cluster:metadata", "GetMetadata"),
+        Route("POST", "/v1/cluster:watch", "WatchMetadata"),
+        Route("POST", "/v1/cluster/nodes/{node}:drain", "DrainNode"),
+        Route("POST", $"{Topic}:move", "MovePartition"),
     ];
 
     private static JsonRoute Route(string verb, string pattern, string method) =>

@@ -15,7 +15,8 @@ internal static class RpcRules
         Messages = "/lightq.control.v1.Messages/",
         Auth = "/lightq.control.v1.Auth/",
         Operations = "/lightq.control.v1.Operations/",
-        Backups = "/lightq.control.v1.Backups/";
+        Backups = "/lightq.control.v1.Backups/",
+        Nodes = "/lightq.control.v1.Cluster/";
 
     /// <summary>Services that are open as a whole, by the beginning of their methods' names.</summary>
     private static readonly string[] OpenServices =
@@ -72,6 +73,10 @@ internal static class RpcRules
             [Auth + "ListTokens"] = RpcRule.LoggedIn,
             [Auth + "RevokeToken"] = RpcRule.LoggedIn,
             [Backups + "CreateBackup"] = RpcRule.Admin,
+            [Nodes + "GetMetadata"] = RpcRule.LoggedIn,
+            [Nodes + "WatchMetadata"] = RpcRule.LoggedIn,
+            [Nodes + "DrainNode"] = RpcRule.Admin,
+            [Nodes + "MovePartition"] = RpcRule.On<MovePartitionRequest>(Right.Admin, r => r.Topic),
         }.ToFrozenDictionary(StringComparer.Ordinal);
 
     /// <summary>The rule of a method.</summary>

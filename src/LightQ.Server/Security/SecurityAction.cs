@@ -94,4 +94,10 @@ internal enum SecurityAction
 
     /// <summary>An administrator has confirmed that catalog: all users may log in again.</summary>
     CatalogConfirmed,
+
+    /// <summary>A node of the cluster was told to give its partitions away.</summary>
+    NodeDrained,
+
+    /// <summary>A partition was given to another node.</summary>
+    PartitionMoved,
 }

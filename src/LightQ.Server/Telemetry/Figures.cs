@@ -8,7 +8,7 @@ internal static class Figures
 {
     /// <summary>Those of the broker: what its meter has.</summary>
     public static IReadOnlyList<Figure> OfBroker { get; } =
-    [.. Server(), .. TopicFigureList.All, .. GroupFigureList.All, .. Storage()];
+    [.. Server(), .. TopicFigureList.All, .. GroupFigureList.All, .. ClusterFigureList.All, .. Storage()];
 
     /// <summary>Those of the broker and of the process around it: what the page has. OpenTelemetry has the latter from
     /// the runtime's own meter, <c>System.Runtime</c>.</summary>

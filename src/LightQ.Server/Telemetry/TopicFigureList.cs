@@ -132,7 +132,7 @@ internal static class TopicFigureList
                 "failed",
                 "1 for a partition that takes no messages because its journal failed or could not be opened, of "
                     + "topics with several.",
-                p => p.Log.Failure is null ? 0 : 1
+                p => p.Log.Failure is null || p.Refusal?.Node.Length > 0 ? 0 : 1
             ),
         ];
 

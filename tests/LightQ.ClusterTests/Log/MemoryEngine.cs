@@ -3,11 +3,21 @@ using LightQ.Broker.Replication;
 
 namespace LightQ.ClusterTests.Log;
 
-/// <summary>An engine in memory: streams over a network that can be cut for all of them.</summary>
+/// <summary>
+/// An engine in memory, as one node reaches it: streams and channels over a network that can be cut for that node.
+/// </summary>
 internal sealed class MemoryEngine : IReplicationEngine
 {
-    private readonly ConcurrentDictionary<string, FaultyStream> _streams = new();
+    private readonly ConcurrentDictionary<string, FaultyStream> _streams;
     private readonly ConcurrentDictionary<string, FaultyStream.Link> _links = new();
+    private readonly MemoryChannels _channels;
+    private volatile bool _isCut;
+
+    public MemoryEngine()
+        : this(new(), new()) { }
+
+    private MemoryEngine(ConcurrentDictionary<string, FaultyStream> streams, MemoryChannels channels) =>
+        (_streams, _channels) = (streams, channels);
 
     public string Description => "memory";
 
@@ -15,11 +25,18 @@ internal sealed class MemoryEngine : IReplicationEngine
 
     public IReadOnlyCollection<string> Names => [.. _streams.Keys];
 
+    /// <summary>Whether this node's messages to the others are lost, and theirs to it.</summary>
+    public bool IsMute { get; set; }
+
     public FaultyStream this[string name] => _streams[name];
+
+    /// <summary>The same engine, as another node reaches it.</summary>
+    public MemoryEngine Connect() => new(_streams, _channels);
 
     /// <summary>From now on nothing is answered.</summary>
     public void Cut()
     {
+        _isCut = true;
         foreach (FaultyStream.Link link in _links.Values)
             link.Cut();
     }
@@ -27,6 +44,7 @@ internal sealed class MemoryEngine : IReplicationEngine
     /// <summary>What was sent meanwhile arrives.</summary>
     public void Heal()
     {
+        _isCut = false;
         foreach (FaultyStream.Link link in _links.Values)
             link.Heal();
     }
@@ -59,6 +77,29 @@ internal sealed class MemoryEngine : IReplicationEngine
         foreach (string name in _streams.Keys.Where(name => name.StartsWith(prefix, StringComparison.Ordinal)))
             yield return name;
     }
+
+    public ValueTask PublishAsync(string channel, ReadOnlyMemory<byte> message, CancellationToken cancellationToken)
+    {
+        if (!_isCut && !IsMute)
+            _channels.Publish(channel, message.ToArray());
+        return ValueTask.CompletedTask;
+    }
+
+    public ValueTask<IAsyncDisposable> ListenAsync(
+        string channel,
+        Action<ReadOnlyMemory<byte>> handler,
+        CancellationToken cancellationToken
+    ) =>
+        ValueTask.FromResult(
+            _channels.Listen(
+                channel,
+                message =>
+                {
+                    if (!_isCut && !IsMute)
+                        handler(message);
+                }
+            )
+        );
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }

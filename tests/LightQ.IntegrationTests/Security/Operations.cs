@@ -348,6 +348,26 @@ internal static class Operations
         ),
         new(
             Control,
+            "DrainNode",
+            Right.Admin,
+            ErrorCode.NotSupported,
+            ErrorCode.NotSupported,
+            (s, _) => s.WatchAsync<DrainNodeRequest, DrainNodeProgress>("DrainNode", new() { Node = "local" })
+        ),
+        new(
+            Control,
+            "MovePartition",
+            Right.Admin,
+            ErrorCode.UnknownTopic,
+            ErrorCode.UnknownTopic,
+            (s, _) =>
+                s.CallAsync<MovePartitionRequest, MovePartitionResponse>(
+                    "MovePartition",
+                    new() { Topic = Group, Node = "local" }
+                )
+        ),
+        new(
+            Control,
             "ListUsers",
             Right.Admin,
             ErrorCode.None,

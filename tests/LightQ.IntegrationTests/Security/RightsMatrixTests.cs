@@ -191,6 +191,12 @@ public sealed class RightsMatrixTests
                 await session.AskAsync<ListTopicStatsRequest, ListTopicStatsResponse>("ListTopicStats", new())
             ).Stats.Select(s => s.Topic),
         ];
+        string[] led =
+        [
+            .. (await session.AskAsync<GetMetadataRequest, ClusterMetadata>("GetMetadata", new()))
+                .Partitions.Select(p => p.Topic)
+                .Distinct(),
+        ];
         uint count = (
             await session.AskAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new())
         ).TopicsCount;
@@ -209,7 +215,9 @@ public sealed class RightsMatrixTests
                 .Where(t => metrics.Contains($"topic=\"{t}\"", StringComparison.Ordinal))
                 .Order(StringComparer.Ordinal),
         ];
-        run.Count("lists", 5);
+        run.Count("lists", 6);
+        if (!led.SequenceEqual(expected))
+            wrong.Add($"{caller}: GetMetadata has {string.Join(", ", led)}, not {string.Join(", ", expected)}");
         if (!topics.SequenceEqual(expected))
             wrong.Add($"{caller}: ListTopics has {string.Join(", ", topics)}, not {string.Join(", ", expected)}");
         if (!stats.SequenceEqual(expected))

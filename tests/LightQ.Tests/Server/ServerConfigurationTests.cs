@@ -79,6 +79,8 @@ public sealed class ServerConfigurationTests : IDisposable
                 Engine = "nats://n1:4222,nats://n2:4222",
                 Name = "shop",
                 Node = "n1",
+                AdvertiseData = "lq1:5700",
+                AdvertiseControl = "[::1]:5701",
                 CredentialsFile = "/nats.creds",
             },
             Otlp = new()

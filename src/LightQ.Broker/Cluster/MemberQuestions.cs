@@ -1,0 +1,79 @@
+using System.Collections.Concurrent;
+
+namespace LightQ.Broker.Cluster;
+
+/// <summary>Questions between nodes over a channel that loses some: asked again, and answered as often.</summary>
+internal sealed class MemberQuestions(
+    MemberOptions options,
+    TimeProvider time,
+    Func<MemberCommand?, MemberAnswer?, Task> send
+)
+{
+    /// <summary>Commands that are remembered, so that one that comes again is not done again.</summary>
+    private const int Remembered = 256;
+
+    private readonly ConcurrentDictionary<Guid, TaskCompletionSource<string>> _asked = new();
+    private readonly Lock _lock = new();
+    private readonly Dictionary<Guid, Task> _done = [];
+    private readonly Queue<Guid> _order = new();
+
+    /// <summary>Asks another node until it answers.</summary>
+    /// <returns>Why it was not done; empty when it was.</returns>
+    public async Task<string> AskAsync(MemberCommand command, CancellationToken cancellationToken)
+    {
+        var answer = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _asked[command.Id] = answer;
+        try
+        {
+            long began = time.GetTimestamp();
+            while (time.GetElapsedTime(began) < options.AnswerTimeout)
+            {
+                await send(command, null).ConfigureAwait(false);
+                await ((Task)answer.Task)
+                    .WaitAsync(options.AskAgain, time, cancellationToken)
+                    .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (answer.Task.IsCompleted)
+                    return await answer.Task.ConfigureAwait(false);
+            }
+            return $"the node {command.Node} has not answered within {options.AnswerTimeout.TotalSeconds} s";
+        }
+        finally
+        {
+            _asked.TryRemove(command.Id, out _);
+        }
+    }
+
+    /// <summary>Another node answered.</summary>
+    public void OnAnswer(MemberAnswer answer)
+    {
+        if (_asked.TryGetValue(answer.Id, out TaskCompletionSource<string>? asked))
+            asked.TrySetResult(answer.Refusal);
+    }
+
+    /// <summary>Another node asks.</summary>
+    public void OnCommand(MemberCommand command, Func<MemberCommand, Task<string>> execute)
+    {
+        lock (_lock)
+        {
+            if (_done.TryGetValue(command.Id, out Task? done))
+            {
+                if (done is Task<string> { IsCompletedSuccessfully: true } answered)
+                    _ = send(null, new MemberAnswer(command.Id, answered.Result));
+                return;
+            }
+            _done[command.Id] = AnswerAsync(command, execute);
+            _order.Enqueue(command.Id);
+            if (_order.Count > Remembered)
+                _done.Remove(_order.Dequeue());
+        }
+    }
+
+    private async Task<string> AnswerAsync(MemberCommand command, Func<MemberCommand, Task<string>> execute)
+    {
+        await Task.Yield();
+        string refusal = await execute(command).ConfigureAwait(false);
+        await send(null, new MemberAnswer(command.Id, refusal)).ConfigureAwait(false);
+        return refusal;
+    }
+}

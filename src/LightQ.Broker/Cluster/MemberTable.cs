@@ -1,0 +1,323 @@
+namespace LightQ.Broker.Cluster;
+
+/// <summary>
+/// What a node has heard: who is alive, and who leads which partition. Knows no channel and no threads; each member may
+/// be called from any.
+/// </summary>
+internal sealed class MemberTable(MemberOptions options, TimeProvider time)
+{
+    private readonly Lock _lock = new();
+    private readonly Dictionary<string, Node> _nodes = new(StringComparer.Ordinal);
+    private readonly Dictionary<PartitionId, View> _views = [];
+
+    /// <summary>The nodes, those that are gone for a while too, by name.</summary>
+    public IReadOnlyList<Member> Members
+    {
+        get
+        {
+            lock (_lock)
+                return [.. _nodes.Values.OrderBy(node => node.Name, StringComparer.Ordinal).Select(Describe)];
+        }
+    }
+
+    /// <summary>A node said something.</summary>
+    public MemberChange Apply(MemberMessage message)
+    {
+        var change = new MemberChange();
+        lock (_lock)
+        {
+            if (Find(message, change) is not { } node)
+                return change;
+            foreach (PartitionNews news in message.Partitions)
+                Apply(node, news, change);
+            if (message.Part is { } part)
+                Round(node, message, part, change);
+            if (message.State == MemberState.Left)
+                Leave(node, change);
+        }
+        return change;
+    }
+
+    /// <summary>This node has changed something, which it says to the others next.</summary>
+    public MemberChange ApplyOwn(string node, PartitionNews news)
+    {
+        var change = new MemberChange();
+        lock (_lock)
+        {
+            if (_nodes.TryGetValue(node, out Node? own)) // Else it has not heard itself for long.
+                Apply(own, news, change);
+        }
+        return change;
+    }
+
+    /// <summary>Notices who has been silent for too long.</summary>
+    public MemberChange Look()
+    {
+        var change = new MemberChange();
+        lock (_lock)
+        {
+            foreach (Node node in _nodes.Values)
+            {
+                if (node.IsNoticed && SilenceOf(node) >= options.Silence)
+                    Leave(node, change);
+            }
+            foreach (Node node in _nodes.Values.Where(IsForgotten).ToArray())
+                _nodes.Remove(node.Name);
+        }
+        return change;
+    }
+
+    /// <summary>What is known of a partition.</summary>
+    /// <param name="partition">The partition.</param>
+    /// <param name="self">The node that asks: what it claims itself it knows.</param>
+    public Situation Of(PartitionId partition, string self)
+    {
+        lock (_lock)
+        {
+            string[] ranking = Placement.Order(
+                _nodes.Values.Where(node => IsLive(node) && node.State == MemberState.Alive).Select(node => node.Name),
+                partition
+            );
+            _views.TryGetValue(partition, out View? view);
+            Node? claimant = _nodes.Values.FirstOrDefault(node =>
+                node.Name != self && node.Claims.ContainsKey(partition) && IsLive(node)
+            );
+            return new Situation
+            {
+                Leader = view?.Node ?? "",
+                Epoch = view?.Epoch ?? 0,
+                IsLed = IsLed(view),
+                IsPinned = view is { IsPinned: true },
+                ReleasedTo = view is { IsReleased: true } && IsLive(view.To) ? view.To : "",
+                SinceRelease = view is { IsReleased: true } ? time.GetElapsedTime(view.Released) : TimeSpan.Zero,
+                Claimant = claimant?.Name ?? "",
+                SinceClaim = claimant is null ? TimeSpan.Zero : time.GetElapsedTime(claimant.Claims[partition]),
+                Ranking = ranking,
+                Settling = [.. ranking.Where(node => !_nodes[node].IsSettled)],
+                IsWanted = ranking.Length != 0 && _nodes[ranking[0]].Wants.Contains(partition),
+            };
+        }
+    }
+
+    /// <summary>A node of that name, if it has been heard of.</summary>
+    public Member? Find(string name)
+    {
+        lock (_lock)
+            return _nodes.TryGetValue(name, out Node? node) ? Describe(node) : null;
+    }
+
+    /// <summary>The partitions that a node leads, as far as it is alive.</summary>
+    public IReadOnlyList<PartitionId> LedBy(string name)
+    {
+        lock (_lock)
+            return [.. _views.Where(v => v.Value.Node == name && IsLed(v.Value)).Select(v => v.Key)];
+    }
+
+    /// <summary>A topic is gone.</summary>
+    public void Forget(PartitionId partition)
+    {
+        lock (_lock)
+        {
+            _views.Remove(partition);
+            foreach (Node node in _nodes.Values)
+            {
+                node.Wants.Remove(partition);
+                node.Claims.Remove(partition);
+            }
+        }
+    }
+
+    /// <returns>Who said it; null when it does not count.</returns>
+    private Node? Find(MemberMessage message, MemberChange change)
+    {
+        if (_nodes.TryGetValue(message.Node, out Node? node))
+        {
+            if (node.Run == message.Run && message.Order <= node.Order)
+                return null;
+            if (node.Run != message.Run)
+            {
+                if (IsLive(node) && MemberMessage.Keeps(node.IsSettled, node.Run, message.IsSettled, message.Run))
+                    return null;
+                if (node.IsNoticed)
+                    Leave(node, change);
+                node = null;
+            }
+        }
+        if (message.State == MemberState.Left && node is null)
+            return null;
+        node ??= _nodes[message.Node] = new Node(message.Node, message.Run);
+        bool isNew = !node.IsNoticed;
+        change.IsOfNodes |=
+            isNew
+            || node.State != message.State
+            || node.IsSettled != message.IsSettled
+            || node.Data != message.Data
+            || node.Control != message.Control;
+        (node.Order, node.Heard, node.IsNoticed) = (message.Order, time.GetTimestamp(), true);
+        (node.State, node.IsSettled, node.Version) = (message.State, message.IsSettled, message.Version);
+        (node.Data, node.Control) = (message.Data, message.Control);
+        if (isNew)
+            change.Joined.Add(Describe(node));
+        return node;
+    }
+
+    private void Apply(Node node, PartitionNews news, MemberChange change)
+    {
+        bool isNew = !_views.TryGetValue(news.Id, out View? view);
+        if (isNew)
+            _views[news.Id] = view = new View();
+        View before = view!.Copy();
+        (bool, bool) said = (node.Wants.Contains(news.Id), node.Claims.ContainsKey(news.Id));
+        if (news.Stand == PartitionStand.Wants)
+            node.Wants.Add(news.Id);
+        else
+            node.Wants.Remove(news.Id);
+        if (news.Stand == PartitionStand.Claims)
+            node.Claims.TryAdd(news.Id, time.GetTimestamp());
+        else
+            node.Claims.Remove(news.Id);
+        // An epoch before the newest is old news, unless its stream was made anew.
+        bool isOld = news.Epoch < view.Epoch && IsLed(view);
+        if (news.Stand == PartitionStand.Leads && !isOld)
+        {
+            (view.Node, view.Run, view.Epoch) = (node.Name, node.Run, news.Epoch);
+            (view.IsReleased, view.To, view.IsPinned) = (false, "", news.IsPinned);
+        }
+        else if (news.Stand == PartitionStand.Released && !isOld && !IsKnown(view, news))
+        {
+            (view.Node, view.Run, view.Epoch) = (node.Name, node.Run, news.Epoch);
+            (view.IsReleased, view.To, view.IsPinned) = (true, news.To, news.IsPinned);
+            view.Released = time.GetTimestamp();
+        }
+        if (isNew || !view.IsAs(before) || said != (node.Wants.Contains(news.Id), node.Claims.ContainsKey(news.Id)))
+            change.Partitions.Add(news.Id);
+    }
+
+    /// <summary>That it was released may be known already, from a round that it is not in; not to which node.</summary>
+    private static bool IsKnown(View view, PartitionNews released) =>
+        view.IsReleased && view.Epoch == released.Epoch && (released.To.Length == 0 || view.To == released.To);
+
+    /// <summary>
+    /// What a node does not name among all that it leads, it does not lead: that it was released was lost on the way.
+    /// </summary>
+    private void Round(Node node, MemberMessage message, int part, MemberChange change)
+    {
+        if (part == 0)
+            (node.Round, node.Parts) = ([], 0);
+        if (part != node.Parts)
+            return; // One was lost: the next round will do.
+        node.Parts++;
+        foreach (PartitionNews news in message.Partitions)
+            node.Round[news.Id] = news.Stand;
+        if (node.Parts != message.Parts)
+            return;
+        foreach ((PartitionId id, View view) in _views)
+        {
+            bool isNamed = node.Round.TryGetValue(id, out PartitionStand stand);
+            if (view.Node == node.Name && !view.IsReleased && !(isNamed && stand == PartitionStand.Leads))
+            {
+                (view.IsReleased, view.To, view.IsPinned) = (true, "", false);
+                view.Released = time.GetTimestamp();
+                change.Partitions.Add(id);
+            }
+            if (!(isNamed && stand == PartitionStand.Claims) && node.Claims.Remove(id))
+                change.Partitions.Add(id);
+        }
+        node.Wants.RemoveWhere(id => node.Round.GetValueOrDefault(id) != PartitionStand.Wants);
+        node.Round = [];
+    }
+
+    private void Leave(Node node, MemberChange change)
+    {
+        node.IsNoticed = false;
+        node.Wants.Clear();
+        node.Claims.Clear();
+        change.IsOfNodes = true;
+        change.Gone.Add(Describe(node));
+    }
+
+    private bool IsLed(View? view) => view is { IsReleased: false } && IsLive(view.Node, view.Run);
+
+    private bool IsLive(string name) => name.Length != 0 && _nodes.TryGetValue(name, out Node? node) && IsLive(node);
+
+    private bool IsLive(string name, Guid run) =>
+        name.Length != 0 && _nodes.TryGetValue(name, out Node? node) && node.Run == run && IsLive(node);
+
+    private bool IsLive(Node node) => node.IsNoticed && SilenceOf(node) < options.Silence;
+
+    private bool IsForgotten(Node node) =>
+        !node.IsNoticed && SilenceOf(node) >= options.ForgetAfter && !_views.Values.Any(v => v.Node == node.Name);
+
+    private TimeSpan SilenceOf(Node node) => time.GetElapsedTime(node.Heard);
+
+    private Member Describe(Node node) =>
+        new(
+            node.Name,
+            node.Data,
+            node.Control,
+            node.Version,
+            node.State,
+            IsLive(node),
+            SilenceOf(node),
+            _views.Values.Count(v => v.Node == node.Name && IsLed(v))
+        );
+
+    /// <summary>A node, as it described itself last.</summary>
+    private sealed class Node(string name, Guid run)
+    {
+        public string Name { get; } = name;
+
+        public Guid Run { get; } = run;
+
+        public long Order { get; set; }
+
+        public long Heard { get; set; }
+
+        /// <summary>It is there, as far as the others were told.</summary>
+        public bool IsNoticed { get; set; }
+
+        public MemberState State { get; set; }
+
+        public bool IsSettled { get; set; }
+
+        public string Data { get; set; } = "";
+
+        public string Control { get; set; } = "";
+
+        public string Version { get; set; } = "";
+
+        public HashSet<PartitionId> Wants { get; } = [];
+
+        /// <summary>What it claims, and since when.</summary>
+        public Dictionary<PartitionId, long> Claims { get; } = [];
+
+        /// <summary>What the parts have named of a round that is arriving.</summary>
+        public Dictionary<PartitionId, PartitionStand> Round { get; set; } = [];
+
+        public int Parts { get; set; }
+    }
+
+    /// <summary>A partition, as the nodes described it last.</summary>
+    private sealed class View
+    {
+        public string Node { get; set; } = "";
+
+        public Guid Run { get; set; }
+
+        public uint Epoch { get; set; }
+
+        public bool IsReleased { get; set; } = true;
+
+        public string To { get; set; } = "";
+
+        public bool IsPinned { get; set; }
+
+        public long Released { get; set; }
+
+        public View Copy() => (View)MemberwiseClone();
+
+        public bool IsAs(View other) =>
+            (Node, Run, Epoch, IsReleased, To, IsPinned)
+            == (other.Node, other.Run, other.Epoch, other.IsReleased, other.To, other.IsPinned);
+    }
+}

@@ -1,0 +1,38 @@
+namespace LightQ.Broker.Cluster;
+
+/// <summary>What a node knows of one partition at one moment.</summary>
+internal readonly record struct Situation
+{
+    /// <summary>The node that led it last; empty when that is not known.</summary>
+    public required string Leader { get; init; }
+
+    /// <summary>The newest epoch that is known; 0 for none.</summary>
+    public required uint Epoch { get; init; }
+
+    /// <summary>Whether <see cref="Leader"/> leads it and is alive.</summary>
+    public required bool IsLed { get; init; }
+
+    /// <summary>Whether an operator wished that leader, or the node that it is released to.</summary>
+    public required bool IsPinned { get; init; }
+
+    /// <summary>The node that it was released to, if that is alive; else empty.</summary>
+    public required string ReleasedTo { get; init; }
+
+    /// <summary>How long ago it was released.</summary>
+    public required TimeSpan SinceRelease { get; init; }
+
+    /// <summary>Another node that says that it claims the partition, if one does that is alive; else empty.</summary>
+    public required string Claimant { get; init; }
+
+    /// <summary>How long it has said so.</summary>
+    public required TimeSpan SinceClaim { get; init; }
+
+    /// <summary>The nodes that may lead it, the one that is placed first in front.</summary>
+    public required IReadOnlyList<string> Ranking { get; init; }
+
+    /// <summary>Those of them that have just started, and listen before they claim.</summary>
+    public required IReadOnlyList<string> Settling { get; init; }
+
+    /// <summary>Whether the first of <see cref="Ranking"/> asks for it.</summary>
+    public required bool IsWanted { get; init; }
+}

@@ -1,0 +1,190 @@
+using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
+using LightQ.Broker;
+using LightQ.Broker.Cluster;
+using LightQ.Broker.Replication;
+using LightQ.Protocol.Control;
+using LightQ.Server.Security;
+using Topic = LightQ.Broker.Topics.Topic;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Serves <c>lightq.control.v1.Cluster</c>.</summary>
+/// <param name="broker">The engine.</param>
+/// <param name="access">What callers may see.</param>
+/// <param name="events">Gets what is done.</param>
+/// <param name="addresses">This broker's own, of one without a cluster: data plane and control plane.</param>
+/// <param name="time">The clock of calls.</param>
+internal sealed class ClusterService(
+    LightQBroker broker,
+    AccessControl access,
+    ISecurityEvents events,
+    Func<(string Data, string Control)> addresses,
+    TimeProvider time
+) : Protocol.Control.Cluster.ClusterBase
+{
+    private static readonly TimeSpan WatchPause = TimeSpan.FromMilliseconds(200),
+        DrainLook = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>The only node of a broker without a cluster.</summary>
+    private const string Alone = "local";
+
+    private ClusterMembers? Members => broker.Replicas.Members;
+
+    public override Task<ClusterMetadata> GetMetadata(GetMetadataRequest request, ServerCallContext context) =>
+        Task.FromResult(Read(request, CallPrincipal.Of(context)));
+
+    public override async Task WatchMetadata(
+        GetMetadataRequest request,
+        IServerStreamWriter<ClusterMetadata> responses,
+        ServerCallContext context
+    )
+    {
+        Principal principal = CallPrincipal.Of(context);
+        ClusterMetadata? told = null;
+        while (true)
+        {
+            ClusterMetadata now = Read(request, principal);
+            if (told is null || !IsSame(told, now))
+                await responses.WriteAsync(told = now).ConfigureAwait(false);
+            // Topics and rights change as well, without an event for it.
+            await Task.Delay(WatchPause, time, context.CancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    public override async Task DrainNode(
+        DrainNodeRequest request,
+        IServerStreamWriter<DrainNodeProgress> responses,
+        ServerCallContext context
+    )
+    {
+        await broker.Replicas.DrainAsync(request.Node, context.CancellationToken).ConfigureAwait(false);
+        await RaiseAsync(SecurityAction.NodeDrained, context, request.Node).ConfigureAwait(false);
+        int told = -1;
+        while (told != 0)
+        {
+            int left = Members!.LedBy(request.Node).Count;
+            if (left != told)
+                await responses.WriteAsync(new DrainNodeProgress { PartitionsLeft = (uint)left }).ConfigureAwait(false);
+            told = left;
+            if (left != 0)
+                await Task.Delay(DrainLook, time, context.CancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    public override async Task<MovePartitionResponse> MovePartition(
+        MovePartitionRequest request,
+        ServerCallContext context
+    )
+    {
+        Topic topic = broker.GetTopic(request.Topic);
+        uint epoch = await broker
+            .Replicas.MoveAsync(topic, request.Partition, request.Node, context.CancellationToken)
+            .ConfigureAwait(false);
+        await RaiseAsync(
+                SecurityAction.PartitionMoved,
+                context,
+                topic.Name,
+                $"partition {request.Partition} to {request.Node}, epoch {epoch}"
+            )
+            .ConfigureAwait(false);
+        return new MovePartitionResponse { Epoch = epoch };
+    }
+
+    private static NodeState StateOf(Member member) =>
+        !member.IsLive ? NodeState.Silent
+        : member.State == MemberState.Alive ? NodeState.Alive
+        : NodeState.Draining;
+
+    /// <summary>Whether nothing has changed but how long nodes have been silent.</summary>
+    private static bool IsSame(ClusterMetadata one, ClusterMetadata other)
+    {
+        ClusterMetadata left = one.Clone(),
+            right = other.Clone();
+        foreach (ClusterNode node in left.Nodes.Concat(right.Nodes))
+            node.Silence = null;
+        return left.Equals(right);
+    }
+
+    private ClusterMetadata Read(GetMetadataRequest request, Principal principal)
+    {
+        ReplicationOptions? replication = broker.Options.Replication;
+        ClusterMembers? members = Members;
+        return new ClusterMetadata
+        {
+            Cluster = replication?.Cluster ?? "",
+            Node = members?.Node ?? Alone,
+            Engine = replication?.Engine.Description ?? "",
+            Nodes = { members is null ? [Self()] : members.Members.Select(ToProto) },
+            Partitions =
+            {
+                from topic in broker.Topics
+                where request.Topics.Count == 0 || request.Topics.Contains(topic.Name)
+                where access.Sees(principal, topic.Name)
+                orderby topic.Name
+                from partition in Enumerable.Range(0, (int)topic.Settings.Partitions)
+                select ToProto(topic, (uint)partition, members),
+            },
+        };
+    }
+
+    private ClusterNode Self()
+    {
+        (string data, string control) = addresses();
+        return new ClusterNode
+        {
+            Name = Alone,
+            DataAddress = data,
+            ControlAddress = control,
+            State = NodeState.Alive,
+            Version = ServerVersion.Text,
+            Silence = TimeSpan.Zero.ToDuration(),
+        };
+    }
+
+    private static ClusterNode ToProto(Member member) =>
+        new()
+        {
+            Name = member.Name,
+            DataAddress = member.DataAddress,
+            ControlAddress = member.ControlAddress,
+            State = StateOf(member),
+            Leads = (uint)member.Leads,
+            Version = member.Version,
+            Silence = member.Silence.ToDuration(),
+        };
+
+    private static PartitionLeader ToProto(Topic topic, uint partition, ClusterMembers? members)
+    {
+        if (!topic.Settings.IsReplicated || members is null)
+        {
+            return new PartitionLeader
+            {
+                Topic = topic.Name,
+                Partition = partition,
+                Node = topic.Settings.IsReplicated ? "" : members?.Node ?? Alone,
+                Replicas = Math.Max(1, topic.Settings.Replicas),
+            };
+        }
+        Situation now = members.Of(new PartitionId(topic.Id, partition));
+        return new PartitionLeader
+        {
+            Topic = topic.Name,
+            Partition = partition,
+            Node = now.IsLed ? now.Leader : "",
+            Epoch = now.Epoch,
+            Replicas = topic.Settings.Replicas,
+        };
+    }
+
+    private Task RaiseAsync(SecurityAction action, ServerCallContext context, string subject, string detail = "") =>
+        events.RaiseAsync(
+            new SecurityEvent(
+                action,
+                CallPrincipal.Of(context).ToString(),
+                Origin.Control(context),
+                Subject: subject,
+                Detail: detail
+            )
+        );
+}

@@ -1,0 +1,39 @@
+using LightQ.Broker.Cluster;
+using LightQ.Broker.Topics;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>Logs who comes and goes in the cluster, and which partitions this node gets and gives.</summary>
+internal sealed class ClusterLog(ILogger logger) : IClusterEvents
+{
+    /// <inheritdoc/>
+    public void OnJoined(Member member) =>
+        ServerLog.NodeJoined(logger, member.Name, member.DataAddress, member.Version);
+
+    /// <inheritdoc/>
+    public void OnGone(Member member)
+    {
+        if (member.State == MemberState.Left)
+            ServerLog.NodeLeft(logger, member.Name);
+        else
+            ServerLog.NodeSilent(logger, member.Name, (long)member.Silence.TotalMilliseconds);
+    }
+
+    /// <inheritdoc/>
+    public void OnNameTaken(string node, bool isKept)
+    {
+        if (isKept)
+            ServerLog.NameTaken(logger, node);
+        else
+            ServerLog.NameInUse(logger, node);
+    }
+
+    /// <inheritdoc/>
+    public void OnLeads(Partition partition, uint epoch) =>
+        ServerLog.PartitionLed(logger, partition.Topic.Name, partition.Index, epoch);
+
+    /// <inheritdoc/>
+    public void OnHandedOver(Partition partition, string to, TimeSpan took) =>
+        ServerLog.PartitionHandedOver(logger, partition.Topic.Name, partition.Index, to, (long)took.TotalMilliseconds);
+}

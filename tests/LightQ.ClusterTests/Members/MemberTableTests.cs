@@ -1,0 +1,200 @@
+using LightQ.Broker.Cluster;
+using Xunit;
+
+namespace LightQ.ClusterTests.Members;
+
+/// <summary>What a node makes of what it hears.</summary>
+public sealed class MemberTableTests
+{
+    private static readonly MemberOptions Options = new();
+    private static readonly PartitionId Id = new(Guid.NewGuid(), 3);
+
+    private readonly Clock _clock = new();
+    private readonly MemberTable _table;
+    private readonly Dictionary<string, Guid> _runs = [];
+    private long _order;
+
+    public MemberTableTests() => _table = new MemberTable(Options, _clock);
+
+    [Fact]
+    public void A_node_is_dead_when_it_has_been_silent_and_what_it_led_has_no_leader()
+    {
+        MemberChange change = Hear("a", Leads(epoch: 4));
+        Assert.Equal(["a"], change.Joined.Select(m => m.Name));
+        Assert.True(_table.Of(Id, "self") is { Leader: "a", Epoch: 4, IsLed: true });
+        _clock.Pass(Options.Silence - Options.Heartbeat);
+        Assert.False(_table.Look().IsOfNodes);
+        Hear("a");
+        _clock.Pass(Options.Silence - Options.Heartbeat);
+        Assert.False(_table.Look().IsOfNodes);
+        _clock.Pass(Options.Heartbeat);
+        Assert.Equal(["a"], _table.Look().Gone.Select(m => m.Name));
+        Assert.False(_table.Look().IsOfNodes);
+        Assert.True(_table.Of(Id, "self") is { Leader: "a", Epoch: 4, IsLed: false, Ranking: [] });
+        Assert.Equal(["a"], Hear("a").Joined.Select(m => m.Name));
+        Assert.True(_table.Of(Id, "self").IsLed);
+    }
+
+    [Fact]
+    public void A_node_that_says_that_it_leaves_is_gone_at_once()
+    {
+        Hear("a", Leads(epoch: 1));
+        Assert.Single(Hear("a", MemberState.Left).Gone);
+        Assert.True(_table.Of(Id, "self") is { IsLed: false, Ranking: [] });
+        Assert.False(_table.Find("a")!.IsLive);
+    }
+
+    [Fact]
+    public void A_node_that_was_started_again_does_not_lead_what_it_led()
+    {
+        Hear("a", Leads(epoch: 1));
+        Hear("a", MemberState.Left);
+        _runs["a"] = Guid.NewGuid();
+        Hear("a");
+        Assert.True(_table.Of(Id, "self") is { IsLed: false, Ranking: ["a"] });
+    }
+
+    [Fact]
+    public void The_newest_epoch_counts_and_messages_that_come_late_do_not()
+    {
+        MemberMessage old = Compose("a", Leads(epoch: 1));
+        Hear("a", Leads(epoch: 2));
+        _table.Apply(old);
+        Assert.Equal(2u, _table.Of(Id, "self").Epoch);
+        Hear("b", Leads(epoch: 3));
+        Hear("a", Leads(epoch: 2)); // It has not found out yet.
+        Assert.True(_table.Of(Id, "self") is { Leader: "b", Epoch: 3, IsLed: true });
+        Hear("a", Released(epoch: 2, ""));
+        Assert.True(_table.Of(Id, "self") is { Leader: "b", IsLed: true });
+    }
+
+    [Fact]
+    public void What_is_missing_from_all_that_a_node_leads_is_released()
+    {
+        Hear("a", Leads(epoch: 1));
+        Round("a");
+        Assert.True(_table.Of(Id, "self") is { IsLed: false, Epoch: 1, ReleasedTo: "" });
+        Hear("b");
+        Hear("a", Released(epoch: 1, "b")); // Said before that, and told after it.
+        Assert.Equal("b", _table.Of(Id, "self").ReleasedTo);
+        Round("a");
+        Assert.Equal("b", _table.Of(Id, "self").ReleasedTo);
+    }
+
+    [Fact]
+    public void A_round_of_which_a_part_is_lost_does_not_count()
+    {
+        Hear("a", Leads(epoch: 1));
+        _table.Apply(Compose("a") with { Part = 0, Parts = 3 });
+        _table.Apply(Compose("a") with { Part = 2, Parts = 3 });
+        Assert.True(_table.Of(Id, "self").IsLed);
+        _table.Apply(Compose("a") with { Part = 0, Parts = 2 });
+        _table.Apply(Compose("a", Leads(epoch: 1)) with { Part = 1, Parts = 2 });
+        Assert.True(_table.Of(Id, "self").IsLed);
+    }
+
+    [Fact]
+    public void Claims_and_wishes_count_as_long_as_their_node_is_alive()
+    {
+        Hear("a", News(PartitionStand.Claims));
+        _clock.Pass(Options.Heartbeat);
+        Assert.True(_table.Of(Id, "self") is { Claimant: "a", IsWanted: false });
+        Assert.Equal(Options.Heartbeat, _table.Of(Id, "self").SinceClaim);
+        Hear("a", News(PartitionStand.Wants));
+        Assert.True(_table.Of(Id, "self") is { Claimant: "", IsWanted: true });
+        Hear("a", News(PartitionStand.Claims));
+        _clock.Pass(Options.Silence);
+        Assert.True(_table.Of(Id, "self") is { Claimant: "", IsWanted: false });
+    }
+
+    [Fact]
+    public void Of_two_processes_with_one_name_the_first_is_heard_until_it_is_silent()
+    {
+        Guid second = Guid.NewGuid();
+        Hear("a", Leads(epoch: 1));
+        MemberMessage other = Compose("a") with { Run = second, IsSettled = false };
+        Assert.False(_table.Apply(other).IsOfNodes);
+        Assert.True(_table.Of(Id, "self").IsLed);
+        _clock.Pass(Options.Silence);
+        _table.Look();
+        Assert.True(_table.Apply(other).IsOfNodes);
+        Assert.False(_table.Of(Id, "self").IsLed);
+        Assert.True(MemberMessage.Keeps(isSettled: true, second, isOtherSettled: false, _runs["a"]));
+        Assert.NotEqual(
+            MemberMessage.Keeps(isSettled: true, second, isOtherSettled: true, _runs["a"]),
+            MemberMessage.Keeps(isSettled: true, _runs["a"], isOtherSettled: true, second)
+        );
+    }
+
+    [Fact]
+    public void A_node_is_forgotten_when_it_is_silent_for_long_and_led_nothing()
+    {
+        Hear("a", Leads(epoch: 1));
+        Hear("b");
+        _clock.Pass(Options.Silence);
+        _table.Look();
+        _clock.Pass(Options.ForgetAfter);
+        _table.Look();
+        Assert.Equal(["a"], _table.Members.Select(m => m.Name));
+    }
+
+    [Fact]
+    public void A_message_survives_its_bytes()
+    {
+        MemberMessage sent = Compose("a", Leads(epoch: 7) with { IsPinned = true }, Released(8, "b")) with
+        {
+            State = MemberState.Draining,
+            Data = "a:1",
+            Part = 0,
+            Parts = 2,
+            Command = new MemberCommand(Guid.NewGuid(), "b", "c", Id.Topic, 3),
+            Answer = new MemberAnswer(Guid.NewGuid(), "no"),
+        };
+        MemberMessage read = MemberMessage.Decode(sent.Encode());
+        Assert.Equal(sent.Partitions, read.Partitions);
+        Assert.Equal(sent with { Partitions = read.Partitions }, read);
+    }
+
+    private static PartitionNews News(PartitionStand stand) => new(Id.Topic, Id.Partition, stand);
+
+    private static PartitionNews Leads(uint epoch) => News(PartitionStand.Leads) with { Epoch = epoch };
+
+    private static PartitionNews Released(uint epoch, string to) =>
+        News(PartitionStand.Released) with
+        {
+            Epoch = epoch,
+            To = to,
+        };
+
+    private MemberChange Hear(string node, params PartitionNews[] news) => _table.Apply(Compose(node, news));
+
+    private MemberChange Hear(string node, MemberState state) => _table.Apply(Compose(node) with { State = state });
+
+    private void Round(string node, params PartitionNews[] all) =>
+        _table.Apply(Compose(node, all) with { Part = 0, Parts = 1 });
+
+    private MemberMessage Compose(string node, params PartitionNews[] news)
+    {
+        if (!_runs.TryGetValue(node, out Guid run))
+            _runs[node] = run = Guid.NewGuid();
+        return new MemberMessage
+        {
+            Node = node,
+            Run = run,
+            Order = ++_order,
+            IsSettled = true,
+            Partitions = news,
+        };
+    }
+
+    private sealed class Clock : TimeProvider
+    {
+        private long _now = 1;
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public void Pass(TimeSpan time) => _now += time.Ticks;
+
+        public override long GetTimestamp() => _now;
+    }
+}

@@ -1,0 +1,23 @@
+using System.Collections.Concurrent;
+using LightQ.Broker.Cluster;
+using LightQ.Broker.Topics;
+
+namespace LightQ.ClusterTests.Members;
+
+/// <summary>What a node reported, one line each.</summary>
+internal sealed class RecordedEvents : IClusterEvents
+{
+    public ConcurrentQueue<string> Lines { get; } = new();
+
+    public void OnJoined(Member member) => Lines.Enqueue($"joined {member.Name}");
+
+    public void OnGone(Member member) =>
+        Lines.Enqueue(member.State == MemberState.Left ? $"left {member.Name}" : $"silent {member.Name}");
+
+    public void OnNameTaken(string node, bool isKept) => Lines.Enqueue(isKept ? "name kept" : "name taken");
+
+    public void OnLeads(Partition partition, uint epoch) => Lines.Enqueue($"leads {partition.Index} in {epoch}");
+
+    public void OnHandedOver(Partition partition, string to, TimeSpan took) =>
+        Lines.Enqueue($"handed {partition.Index} to {to}");
+}

@@ -1,0 +1,75 @@
+using LightQ.Broker.Cluster;
+using Xunit;
+
+namespace LightQ.ClusterTests.Members;
+
+/// <summary>Who claims a partition, and when.</summary>
+public sealed class TurnTests
+{
+    private static readonly MemberOptions Options = new();
+
+    private static readonly Situation Unled = new()
+    {
+        Leader = "",
+        Epoch = 0,
+        IsLed = false,
+        IsPinned = false,
+        ReleasedTo = "",
+        SinceRelease = TimeSpan.Zero,
+        Claimant = "",
+        SinceClaim = TimeSpan.Zero,
+        Ranking = ["a", "b", "c"],
+        Settling = [],
+        IsWanted = false,
+    };
+
+    [Fact]
+    public void The_first_choice_claims_at_once_and_each_next_one_later()
+    {
+        Assert.Equal(new Turn(IsMine: true), Of(Unled, "a"));
+        Assert.Equal(new Turn(IsMine: false, Wait: Options.NextChoice), Of(Unled, "b"));
+        Assert.Equal(new Turn(IsMine: false, Wait: 2 * Options.NextChoice), Of(Unled, "c"));
+        Assert.Equal(new Turn(IsMine: true), Of(Unled, "c", 2 * Options.NextChoice));
+    }
+
+    [Fact]
+    public void A_live_leader_is_never_robbed_and_only_the_first_choice_asks_for_it()
+    {
+        Situation led = Unled with { Leader = "b", Epoch = 3, IsLed = true };
+        Assert.Equal(new Turn(IsMine: false, Wants: true), Of(led, "a", TimeSpan.FromDays(1)));
+        Assert.Equal(new Turn(IsMine: false), Of(led, "c", TimeSpan.FromDays(1)));
+        Assert.Equal(new Turn(IsMine: false), Of(led with { IsPinned = true }, "a", TimeSpan.FromDays(1)));
+    }
+
+    [Fact]
+    public void What_is_released_to_a_node_is_left_to_it_for_a_while()
+    {
+        Situation released = Unled with { Leader = "a", ReleasedTo = "b", IsPinned = true };
+        Assert.Equal(new Turn(IsMine: true, IsPinned: true), Of(released, "b"));
+        Assert.Equal(new Turn(IsMine: false, Wait: Options.TakeUp), Of(released, "a", Options.LongestClaim));
+        Assert.Equal(new Turn(IsMine: true), Of(released with { SinceRelease = Options.TakeUp }, "a"));
+    }
+
+    [Fact]
+    public void A_claim_is_waited_for()
+    {
+        Situation claimed = Unled with { Claimant = "b" };
+        Assert.Equal(new Turn(IsMine: false, Wait: Options.LongestClaim), Of(claimed, "a"));
+        Assert.Equal(new Turn(IsMine: true), Of(claimed with { SinceClaim = Options.LongestClaim }, "a"));
+    }
+
+    [Fact]
+    public void A_node_that_has_just_started_is_waited_for()
+    {
+        Situation starting = Unled with { Settling = ["b"] };
+        Assert.Equal(new Turn(IsMine: false, IsEarly: true), Of(starting, "c", TimeSpan.FromDays(1)));
+        Assert.Equal(new Turn(IsMine: true), Of(starting, "a"));
+    }
+
+    [Fact]
+    public void A_node_that_drains_claims_nothing() =>
+        Assert.Equal(new Turn(IsMine: false), Of(Unled, "d", TimeSpan.FromDays(1)));
+
+    private static Turn Of(Situation now, string self, TimeSpan leaderless = default) =>
+        Turn.Of(now, self, leaderless, Options);
+}
