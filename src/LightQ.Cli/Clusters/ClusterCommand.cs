@@ -15,7 +15,8 @@ internal static class ClusterCommand
     public static Command Create() =>
         new ExampleCommand(
             "cluster",
-            "Look at a cluster of brokers, and move what they lead.",
+            "Look at a cluster of brokers, move what they lead, or start one to try.",
+            "lightq cluster try",
             "lightq cluster status",
             "lightq cluster drain b1",
             "lightq cluster move orders/0 b2"
@@ -24,6 +25,7 @@ internal static class ClusterCommand
             Status(),
             Drain(),
             Move(),
+            TryCommand.Create(),
         };
 
     private static Argument<string> Node(string description) => new("NODE") { Description = description };

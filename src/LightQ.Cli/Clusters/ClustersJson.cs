@@ -12,4 +12,11 @@ namespace LightQ.Cli.Clusters;
 [JsonSerializable(typeof(ClusterInfo))]
 [JsonSerializable(typeof(DrainView))]
 [JsonSerializable(typeof(MoveView))]
+[JsonSerializable(typeof(TryStart))]
+[JsonSerializable(typeof(TryView))]
 internal sealed partial class ClustersJson : JsonSerializerContext;
+
+/// <summary>A broker's configuration file, whose keys are written as in the documents.</summary>
+[JsonSourceGenerationOptions(WriteIndented = true, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(TryConfiguration))]
+internal sealed partial class ConfigurationJson : JsonSerializerContext;
