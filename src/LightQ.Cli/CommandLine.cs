@@ -3,6 +3,7 @@ using System.CommandLine.Help;
 using LightQ.Cli.Audits;
 using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;
+using LightQ.Cli.Clusters;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Groups;
 using LightQ.Cli.Journals;
@@ -42,6 +43,7 @@ internal static class CommandLine
             SubCommand.Create(),
             StatsCommand.Create(),
             GroupCommand.Create(),
+            ClusterCommand.Create(),
             UserCommand.Create(),
             GrantCommand.Create(),
             TokenCommand.Create(),

@@ -68,6 +68,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         Groups = new GroupsClient(_control);
         Users = new UsersClient(_control);
         Operations = new OperationsClient(_control);
+        Cluster = new ClusterClient(_control);
     }
 
     /// <summary>
@@ -152,6 +153,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Stops the broker, reloads its configuration, and takes backups.</summary>
     public OperationsClient Operations { get; }
+
+    /// <summary>Tells the nodes of a cluster and the leaders of partitions, and moves these.</summary>
+    public ClusterClient Cluster { get; }
 
     /// <summary>Where everything of this client logs.</summary>
     internal ILogger Logger => _link.Logger;

@@ -1,13 +1,15 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using System.Text.RegularExpressions;
 using LightQ.Bench.Processes;
 using LightQ.Bench.Roles;
 
 namespace LightQ.Bench.Nats;
 
 /// <summary>A nats-server of our own, found on the PATH, on a free port.</summary>
-internal sealed class NatsServer : IAsyncDisposable
+internal sealed partial class NatsServer : IAsyncDisposable
 {
     private const string Program = "nats-server";
 
@@ -32,7 +34,7 @@ internal sealed class NatsServer : IAsyncDisposable
                 BenchFailure.Unreachable,
                 $"There is no {Program} on the PATH: install it, or name a running one with --nats-url."
             );
-        int port = FreePort();
+        int port = FreePorts.Take(1)[0];
         ChildProcess process = ChildProcess.Start(
             Program,
             [
@@ -58,21 +60,31 @@ internal sealed class NatsServer : IAsyncDisposable
         }
     }
 
-    public ValueTask DisposeAsync() => _process.DisposeAsync();
-
-    private static string? Find() =>
+    /// <summary>The program; null when there is none.</summary>
+    public static string? Find() =>
         (Environment.GetEnvironmentVariable("PATH") ?? "")
             .Split(Path.PathSeparator)
             .Append("/usr/sbin")
             .Select(directory => Path.Combine(directory, Program))
             .FirstOrDefault(File.Exists);
 
-    private static int FreePort()
+    /// <summary>What version a program says that it is, as <c>nats-server: v2.9.10</c>.</summary>
+    public static async Task<Version> VersionOfAsync(string program, CancellationToken cancellationToken)
     {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
+        using Process asked = Process.Start(
+            new ProcessStartInfo(program, ["--version"]) { RedirectStandardOutput = true }
+        )!;
+        string text = await asked.StandardOutput.ReadToEndAsync(cancellationToken);
+        await asked.WaitForExitAsync(cancellationToken);
+        return VersionText().Match(text) is { Success: true } match
+            ? Version.Parse(match.Value)
+            : throw new BenchException(
+                BenchFailure.Failed,
+                $"'{program} --version' says '{text.Trim()}', which is no version."
+            );
     }
+
+    public ValueTask DisposeAsync() => _process.DisposeAsync();
 
     private static async Task WaitUntilUpAsync(int port, CancellationToken cancellationToken)
     {
@@ -92,4 +104,7 @@ internal sealed class NatsServer : IAsyncDisposable
             }
         }
     }
+
+    [GeneratedRegex(@"\d+\.\d+\.\d+")]
+    private static partial Regex VersionText();
 }

@@ -12,15 +12,21 @@ namespace LightQ.ClusterTests.Log;
 internal sealed class StreamChecker
 {
     private readonly List<Stored> _log = [];
+    private readonly BatchAction? _onBatch;
 
-    public StreamChecker(IEnumerable<StreamEntry> entries)
+    /// <param name="entries">The stream from its beginning.</param>
+    /// <param name="onBatch">Called with each batch that counts; null for nothing.</param>
+    public StreamChecker(IEnumerable<StreamEntry> entries, BatchAction? onBatch = null)
     {
+        _onBatch = onBatch;
         foreach (StreamEntry entry in entries)
         {
             if (!Take(entry))
                 Void++;
         }
     }
+
+    public delegate void BatchAction(in BatchView batch);
 
     /// <summary>The batches that count.</summary>
     public IReadOnlyList<Stored> Log => _log;
@@ -85,6 +91,7 @@ internal sealed class StreamChecker
 
     private bool TakeRun(ReadOnlySpan<byte> run)
     {
+        ReadOnlySpan<byte> whole = run;
         List<Stored> batches = [];
         long next = Next;
         for (; BatchView.TryRead(run, out BatchView batch); run = run[batch.Length..])
@@ -96,6 +103,8 @@ internal sealed class StreamChecker
         }
         Assert.True(run.IsEmpty);
         _log.AddRange(batches);
+        for (; _onBatch is not null && BatchView.TryRead(whole, out BatchView batch); whole = whole[batch.Length..])
+            _onBatch(batch);
         return true;
     }
 }

@@ -33,6 +33,9 @@ internal sealed class NatsCluster : IAsyncDisposable
     public IReadOnlyList<string> Addresses =>
         [.. Enumerable.Range(0, Servers).Select(server => $"nats://127.0.0.1:{Text(ClientPort(server))}")];
 
+    /// <summary>The ports of the same.</summary>
+    public IReadOnlyList<int> Ports => [.. Enumerable.Range(0, Servers).Select(ClientPort)];
+
     /// <summary>
     /// The server program: what <c>LIGHTQ_NATS_SERVER</c> names, else from the path; null when there is none.
     /// </summary>
@@ -181,6 +184,7 @@ internal sealed class NatsCluster : IAsyncDisposable
             cluster {
               name: lightq-test
               listen: 127.0.0.1:{{Text(ClientPort(server) + 1)}}
+              no_advertise: true # Clients stay on the networks that they were given.
               routes: [{{routes}}]
             }
             """

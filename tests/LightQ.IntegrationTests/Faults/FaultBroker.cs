@@ -13,14 +13,20 @@ namespace LightQ.IntegrationTests.Faults;
 /// <c>lightq server</c> as a child process that is killed and started again: always on the same ports, so that clients
 /// find it again.
 /// </summary>
-internal sealed partial class FaultBroker(string directory, params (string Key, string Value)[] settings)
+/// <param name="directory">The data directory.</param>
+/// <param name="firstPort">The first of its three ports.</param>
+/// <param name="settings">Its settings.</param>
+internal sealed partial class FaultBroker(string directory, int firstPort, params (string Key, string Value)[] settings)
     : IAsyncDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly int _port = FreePorts.Find(3);
+    private readonly int _port = firstPort;
     private readonly ConcurrentQueue<string> _log = new();
     private Process? _process;
+
+    public FaultBroker(string directory, params (string Key, string Value)[] settings)
+        : this(directory, FindPorts(), settings) { }
 
     /// <summary>The data directory.</summary>
     public string Directory { get; } = directory;
@@ -64,6 +70,9 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
             ReconnectDelay = TimeSpan.FromMilliseconds(5),
             MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
         };
+
+    /// <summary>The first of three ports in a row: for the data plane, the control plane and the web.</summary>
+    public static int FindPorts() => FreePorts.Find(3);
 
     /// <summary>A client that comes back at once.</summary>
     public LightQClient Connect() => new(Options);
@@ -141,6 +150,9 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         await LightQTool.EndAsync(_process!);
         return (_process!.ExitCode, watch.Elapsed);
     }
+
+    /// <summary>Sends it a signal, by its name without SIG.</summary>
+    public Task SignalAsync(string signal) => SignalAsync(_process!, signal);
 
     public async ValueTask DisposeAsync()
     {

@@ -1,0 +1,201 @@
+using LightQ.Client;
+using LightQ.ClusterTests.Nats;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.ClusterTests.Faults;
+
+/// <summary>
+/// The rows of the cluster's fault matrix (docs/measured/faults.md): three brokers on three nats-servers, under load.
+/// Nothing that was acknowledged is lost, doubled or out of order.
+/// </summary>
+[Collection(NatsTests.Name)]
+public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixture<BrokerClusterFixture>
+{
+    private static readonly TimeSpan BetweenFaults = TimeSpan.FromSeconds(1);
+
+    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(FaultRun.Times(c: 4, n: 20)),
+        Cut = TimeSpan.FromSeconds(FaultRun.Times(c: 4, n: 12));
+
+    private BrokerCluster Cluster => fixture.Cluster;
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public Task The_leader_of_a_partition_is_killed() =>
+        RunAsync(
+            new FaultRun("C1", "the leader of a partition is killed"),
+            FaultRun.Times(plain: 1, c: 3, n: 50),
+            async topic =>
+            {
+                ClusterBroker leader = await Cluster.LeaderAsync(topic);
+                await leader.KillAsync();
+            }
+        );
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task The_leader_stands_still_and_wakes()
+    {
+        FaultRun.RequireTier("A process stands still for some seconds.");
+        return RunAsync(
+            new FaultRun("C2", "the leader of a partition stands still and wakes"),
+            FaultRun.Times(c: 1, n: 10),
+            async topic =>
+            {
+                ClusterBroker leader = await Cluster.LeaderAsync(topic);
+                await leader.StopAsync();
+                await Task.Delay(Pause, Cancelled);
+                await leader.ContinueAsync();
+            }
+        );
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task The_leader_is_cut_off_from_the_replicated_log()
+    {
+        FaultRun.RequireTier("A node is cut off for some seconds.");
+        return RunAsync(
+            new FaultRun(
+                "C3",
+                "the leader of a partition is cut off from the replicated log, and what it sent comes late"
+            ),
+            FaultRun.Times(c: 1, n: 10),
+            async topic =>
+            {
+                ClusterBroker leader = await Cluster.LeaderAsync(topic);
+                leader.CutFromEngine();
+                await Task.Delay(Cut, Cancelled);
+                leader.Heal();
+            }
+        );
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task The_leader_is_cut_off_from_its_clients()
+    {
+        FaultRun.RequireTier("A node is cut off for some seconds.");
+        return RunAsync(
+            new FaultRun("C4", "the leader of a partition is cut off from clients only"),
+            FaultRun.Times(c: 1, n: 5),
+            async topic =>
+            {
+                ClusterBroker leader = await Cluster.LeaderAsync(topic);
+                leader.CutFromClients();
+                await Task.Delay(Cut, Cancelled);
+                leader.Heal();
+            }
+        );
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task A_server_of_the_replicated_log_is_killed()
+    {
+        FaultRun.RequireTier("The servers elect a leader, which takes them some seconds.");
+        int server = 0;
+        return RunAsync(
+            new FaultRun("C5", "a nats-server is killed and started again, each in turn"),
+            FaultRun.Times(c: 3, n: 10),
+            async _ =>
+            {
+                int killed = server++ % NatsCluster.Servers;
+                await Cluster.Engine.KillAsync(killed);
+                await Task.Delay(BetweenFaults, Cancelled);
+                Cluster.Engine.Start(killed);
+                await Cluster.Engine.WaitUntilReadyAsync();
+            }
+        );
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task All_servers_of_the_replicated_log_are_killed()
+    {
+        FaultRun.RequireTier("The servers elect leaders, which takes them some seconds.");
+        return RunAsync(
+            new FaultRun("C6", "all nats-servers are killed and started again"),
+            FaultRun.Times(c: 1, n: 5),
+            async _ =>
+            {
+                for (int server = 0; server < NatsCluster.Servers; server++)
+                    await Cluster.Engine.KillAsync(server);
+                await Cluster.Engine.HealAsync();
+            }
+        );
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task All_brokers_are_killed()
+    {
+        FaultRun.RequireTier("Three brokers start again.");
+        return RunAsync(
+            new FaultRun("C7", "all brokers are killed and started again"),
+            FaultRun.Times(c: 1, n: 5),
+            async _ =>
+            {
+                await Task.WhenAll(Cluster.Brokers.Select(broker => broker.KillAsync()));
+                await Task.WhenAll(Cluster.Brokers.Select(broker => broker.StartAsync()));
+            }
+        );
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task Brokers_stop_and_start_one_after_the_other()
+    {
+        FaultRun.RequireTier("Three brokers start again.");
+        int next = 0;
+        return RunAsync(
+            new FaultRun("C8", "brokers are stopped with SIGTERM and started again, one after the other"),
+            FaultRun.Times(c: 3, n: 15),
+            async _ =>
+            {
+                ClusterBroker broker = Cluster.Brokers[next++ % Cluster.Brokers.Count];
+                Assert.Equal(0, await broker.TerminateAsync());
+                await broker.StartAsync();
+            }
+        );
+    }
+
+    /// <param name="run">The row.</param>
+    /// <param name="times">How often the fault happens.</param>
+    /// <param name="fault">Does it, and undoes it unless healing the cluster does.</param>
+    private async Task RunAsync(FaultRun run, int times, Func<string, Task> fault)
+    {
+        string topic = FormattableString.Invariant($"row-{Guid.NewGuid():N}");
+        await using ClusterLoad load = await ClusterLoad.StartAsync(Cluster, topic);
+        List<TimeSpan> silences = [];
+        for (int i = 0; i < times; i++)
+        {
+            await Task.Delay(BetweenFaults, Cancelled);
+            load.TakeSilences();
+            await fault(topic);
+            await load.GoesOnAsync();
+            silences.AddRange(load.TakeSilences());
+            await Cluster.HealAsync(topic);
+        }
+        Verdict verdict = await load.JudgeAsync();
+        TimeSpan[] sorted = [.. silences.Order()];
+        run.Count("faults", times);
+        run.Count("acknowledged", verdict.Acknowledged);
+        run.Figure("claims", verdict.Epochs);
+        run.Figure("void entries", verdict.Void);
+        run.Figure("redelivered to the group", verdict.Redelivered);
+        run.Figure("silence p50 ms", (long)sorted[sorted.Length / 2].TotalMilliseconds);
+        run.Figure("silence p99 ms", (long)sorted[(sorted.Length - 1) * 99 / 100].TotalMilliseconds);
+        run.Report();
+        await using LightQClient client = Cluster.Connect();
+        await client.Topics.DeleteAsync(topic, Cancelled);
+    }
+}

@@ -1,0 +1,99 @@
+using System.Net;
+using System.Net.Sockets;
+
+namespace LightQ.ClusterTests.Faults;
+
+/// <summary>
+/// A network between two programs on loopback that can be cut: what is under way is held and delivered when it heals,
+/// as behind a switch that was off, and connections stay.
+/// </summary>
+internal sealed class HoldingProxy : IAsyncDisposable
+{
+    private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+    private readonly CancellationTokenSource _end = new();
+    private readonly int _target;
+    private readonly Task _accepting;
+    private volatile TaskCompletionSource? _held;
+
+    /// <param name="target">The port behind it.</param>
+    public HoldingProxy(int target)
+    {
+        _target = target;
+        _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        _listener.Listen();
+        _accepting = AcceptAsync();
+    }
+
+    public int Port => ((IPEndPoint)_listener.LocalEndPoint!).Port;
+
+    /// <summary>Nothing passes any more, in either direction.</summary>
+    public void Cut() => _held ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>What was held is delivered, and everything passes again.</summary>
+    public void Heal() => Interlocked.Exchange(ref _held, null)?.SetResult();
+
+    public async ValueTask DisposeAsync()
+    {
+        await _end.CancelAsync();
+        _listener.Dispose();
+        await _accepting;
+        _end.Dispose();
+    }
+
+    private async Task AcceptAsync()
+    {
+        var connections = new List<Task>();
+        try
+        {
+            while (true)
+            {
+                connections.RemoveAll(connection => connection.IsCompleted);
+                connections.Add(ServeAsync(await _listener.AcceptAsync(_end.Token)));
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            await Task.WhenAll(connections);
+        }
+    }
+
+    private async Task ServeAsync(Socket client)
+    {
+        using var behind = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        (client.NoDelay, behind.NoDelay) = (true, true);
+        try
+        {
+            await PassAsync();
+            await behind.ConnectAsync(IPAddress.Loopback, _target, _end.Token);
+            await Task.WhenAny(PumpAsync(client, behind), PumpAsync(behind, client));
+        }
+        catch (Exception e) when (e is SocketException or OperationCanceledException)
+        {
+            // Nobody listens there now, or the proxy ends.
+        }
+        finally
+        {
+            client.Dispose();
+        }
+    }
+
+    private async Task PumpAsync(Socket from, Socket to)
+    {
+        byte[] buffer = new byte[64 * 1024];
+        try
+        {
+            while (await from.ReceiveAsync(buffer, _end.Token) is > 0 and var read)
+            {
+                await PassAsync();
+                for (int sent = 0; sent < read; )
+                    sent += await to.SendAsync(buffer.AsMemory(sent, read - sent), _end.Token);
+            }
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or OperationCanceledException)
+        {
+            // Either end went, or the proxy ends.
+        }
+    }
+
+    private Task PassAsync() => _held is { } held ? held.Task.WaitAsync(_end.Token) : Task.CompletedTask;
+}
