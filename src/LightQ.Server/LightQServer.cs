@@ -568,7 +568,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
         foreach (Partition partition in _broker!.Topics.SelectMany(t => t.Partitions))
         {
-            if (partition.Refusal is { } refusal)
+            if (partition.Refusal is { IsElsewhere: false } refusal)
             {
                 ServerLog.TopicFailed(
                     _logger,

@@ -11,6 +11,9 @@ public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Deta
     /// <summary>With <see cref="ErrorCode.NotLeader"/>: the node that leads it; empty where that is not known.</summary>
     public string Node { get; init; } = "";
 
+    /// <summary>Whether another node serves it: nothing is wrong with it.</summary>
+    public bool IsElsewhere => Node.Length != 0;
+
     /// <summary>With <see cref="ErrorCode.NotLeader"/>: the newest epoch that is known; 0 for none.</summary>
     public uint Epoch { get; init; }
 

@@ -46,11 +46,10 @@ internal sealed class Replicas(
         topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
     }
 
-    /// <summary>Begins to keep a topic's partitions owned. One that was just made is owned when this returns.</summary>
+    /// <summary>Begins to keep a topic's partitions owned.</summary>
     public void Begin(Topic topic)
     {
-        bool isNew = !topic.Partitions.IsEmpty;
-        if (!isNew)
+        if (topic.Partitions.IsEmpty) // It was not made here just now.
         {
             topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
             if (broker().Replication is null)
@@ -71,9 +70,21 @@ internal sealed class Replicas(
         _keepers[topic.Id] = keepers;
         foreach (ReplicaKeeper keeper in keepers)
             keeper.Begin();
-        if (isNew)
-            // It is served all the same when that takes longer: clients try again.
-            Task.WaitAll([.. keepers.Select(keeper => keeper.Owned)], LongestCreation);
+    }
+
+    /// <summary>
+    /// Waits until the partitions of a new topic are owned. It is served all the same when that takes longer: clients
+    /// try again.
+    /// </summary>
+    public void WaitUntilOwned(Topic topic)
+    {
+        if (!_keepers.TryGetValue(topic.Id, out ReplicaKeeper[]? keepers))
+            return;
+        Task.WhenAll(keepers.Select(keeper => keeper.Owned))
+            .WaitAsync(LongestCreation)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing)
+            .GetAwaiter()
+            .GetResult();
     }
 
     /// <summary>Hands a topic's partitions over, before their streams are ended.</summary>
