@@ -41,7 +41,8 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly Replicas _replicas;
     private readonly SpillStore _spills;
     private readonly DelaySchedule _delays;
-    private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
+    private readonly TopicDirectory _directory;
+    private readonly ConcurrentDictionary<string, Topic> _topics;
     private readonly Lock _changes = new();
     private readonly ProducerNames _names;
     private readonly PendingBudget _pending;
@@ -91,11 +92,7 @@ public sealed class LightQBroker : IAsyncDisposable
             );
             TopicCatalog.ThrowIfGone(directory);
             Id = BrokerIdentity.ReadOrCreate(directory);
-            _catalog = new TopicCatalog(
-                Path.Combine(directory, TopicCatalog.DirectoryName),
-                _environment,
-                OnCatalogFailure
-            );
+            _catalog = CatalogOpening.Open(directory, _environment, options.Replication, time, OnCatalogFailure);
             _names = new ProducerNames(_catalog, () => _options, Refusals);
             Users = new UserStore(_catalog, time, () => _options, Refusals);
             _positions = OffsetStore.Open(
@@ -112,13 +109,25 @@ public sealed class LightQBroker : IAsyncDisposable
                 () => _options,
                 Refusals,
                 Groups.SettledRetention.SettledBefore,
-                _catalog.ProducerCheck
+                _catalog.SharedProducerCheck
             );
             _replicas = new Replicas(_opener, Groups, ServeOwned, () => _options, time);
             _remover = new TopicRemover(_catalog, _opener, Groups, _replicas);
-            RecoverTopics();
+            _directory = new TopicDirectory(
+                _catalog,
+                Users,
+                _opener,
+                _replicas,
+                _remover,
+                () => _options,
+                partition => partition.BeginHousekeeping(_partitionHousekeeping),
+                time
+            );
+            _topics = _directory.Topics;
+            _directory.Recover();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
+            _catalog.Follow();
         }
         catch
         {
@@ -190,7 +199,12 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Why state on the disk stays behind what counts; null while it does not.</summary>
     public JournalFailure? FailureOf(StoredState state) =>
-        state == StoredState.Catalog ? _catalog.Failure : _positions.Failure;
+        state switch
+        {
+            StoredState.Positions => _positions.Failure,
+            StoredState.ClusterCatalog => HasReplication ? _catalog.Failure : null,
+            _ => HasReplication ? null : _catalog.Failure,
+        };
 
     /// <summary>Locks the data directory, recovers every topic and is then ready.</summary>
     /// <param name="directory">The data directory; created when missing, locked while the broker runs.</param>
@@ -249,9 +263,8 @@ public sealed class LightQBroker : IAsyncDisposable
         {
             if (topic.Settings.Delivery.MaxDeliveries == 0 && settings.Delivery.MaxDeliveries != 0)
                 DeadLetterOffice.DemandName(topic.Name, settings);
-            settings = settings.Complete();
-            _catalog.Put(topic, settings, topic.Credentials);
-            return topic.Apply(settings);
+            _catalog.SetSettings(topic.Id, settings.Complete());
+            return topic.LastApplied;
         }
     }
 
@@ -262,15 +275,9 @@ public sealed class LightQBroker : IAsyncDisposable
     /// </exception>
     public void SetCredentials(string name, TopicCredentials? credentials)
     {
-        UnstoredException? unstored = null;
+        UnstoredException? unstored;
         lock (_changes)
-        {
-            Topic topic = GetTopic(name);
-            unstored = UnstoredException.Of(() =>
-                _catalog.Put(topic, topic.Settings, credentials, takesAway: credentials is not null)
-            );
-            topic.Credentials = credentials;
-        }
+            unstored = UnstoredException.Of(() => _catalog.SetCredentials(name, credentials));
         Users.RaiseChanged();
         if (unstored is not null)
             throw unstored;
@@ -278,23 +285,21 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Deletes a topic; its streams end with <see cref="ErrorCode.TopicDeleted"/>.</summary>
     /// <exception cref="UnstoredException">
-    /// The disk refuses: the topic is gone all the same, and its files stay until the disk has taken that.
+    /// The disk refuses: the topic is gone all the same, and its files stay until the disk has taken that. Or the
+    /// cluster's catalog could not be changed: then the topic stays.
     /// </exception>
     public async Task DeleteTopicAsync(string name)
     {
-        Topic topic;
-        UnstoredException? unstored;
-        lock (_changes)
+        bool hasUser = TryGetTopic(name, out Topic? topic) && topic.Credentials is not null;
+        try
         {
-            topic = GetTopic(name);
-            unstored = UnstoredException.Of(() => _catalog.Delete(topic.Id));
-            _topics.TryRemove(name, out _);
+            await _directory.DeleteAsync(name).ConfigureAwait(false);
         }
-        await _remover.EndAsync(topic).ConfigureAwait(false);
-        if (topic.Credentials is not null)
-            Users.RaiseChanged();
-        if (unstored is not null)
-            throw unstored;
+        finally
+        {
+            if (hasUser)
+                Users.RaiseChanged();
+        }
     }
 
     /// <summary>Removes messages of a partition before an offset; -1 removes all that are readable.</summary>
@@ -500,7 +505,7 @@ public sealed class LightQBroker : IAsyncDisposable
         lock (_changes)
         {
             ThrowIfStopping();
-            Topic[] durable = [.. _topics.Values.Where(t => t.Settings.Kind == TopicKind.Durable)];
+            Topic[] durable = [.. _topics.Values.Where(t => t.Settings.Kind == TopicKind.Durable && !t.IsElsewhere)];
             Topic[] failed = [.. durable.Where(t => t.IsIncomplete)];
             if (failed.Length != 0 && !skipFailed)
             {
@@ -545,6 +550,7 @@ public sealed class LightQBroker : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         _stopping = true;
+        await _catalog.StopFollowingAsync().ConfigureAwait(false);
         await _replicas.DisposeAsync().ConfigureAwait(false);
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         await _deadLetters.DisposeAsync().ConfigureAwait(false);
@@ -557,6 +563,7 @@ public sealed class LightQBroker : IAsyncDisposable
         {
             await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask()))
                 .ConfigureAwait(false);
+            await _directory.DisposeAsync().ConfigureAwait(false);
             await _remover.DisposeAsync().ConfigureAwait(false);
         }
         finally
@@ -587,47 +594,14 @@ public sealed class LightQBroker : IAsyncDisposable
         }
     }
 
-    /// <summary>Tells the catalog of a topic whose files are made; without its entry they go again.</summary>
-    private void Announce(Topic topic)
-    {
-        try
-        {
-            _catalog.Put(topic, topic.Settings, topic.Credentials);
-        }
-        catch (UnstoredException)
-        {
-            _remover.RemoveAsync(topic).GetAwaiter().GetResult();
-            throw;
-        }
-    }
-
     private void OnCatalogFailure(JournalFailure? failure)
     {
-        _options.StorageEvents?.OnStateFailed(StoredState.Catalog, failure);
+        _options.StorageEvents?.OnStateFailed(
+            HasReplication ? StoredState.ClusterCatalog : StoredState.Catalog,
+            failure
+        );
         if (failure is null)
             _ = Task.Run(() => _remover?.RemoveWaitingAsync()); // The catalog is locked here.
-    }
-
-    private void RecoverTopics()
-    {
-        Topic[] topics =
-        [
-            .. _catalog.Topics.Select(e => new Topic(
-                e.Name,
-                e.Id,
-                e.Created,
-                e.Settings,
-                e.Credentials?.ToCredentials()
-            )),
-        ];
-        ILookup<bool, Topic> byReplicas = topics.ToLookup(topic => topic.Settings.IsReplicated);
-        _opener.Recover([.. byReplicas[false]], _catalog.ProducerCheck());
-        foreach (Topic topic in topics)
-        {
-            if (topic.Settings.IsReplicated)
-                _replicas.Begin(topic);
-            Serve(topic);
-        }
     }
 
     private Topic Create(string name, TopicSettings settings, TopicCredentials? credentials)
@@ -641,23 +615,9 @@ public sealed class LightQBroker : IAsyncDisposable
             settings.DemandCluster(HasReplication);
             DemandRoom(settings);
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
-            if (settings.IsReplicated)
-                _replicas.Create(topic);
-            else
-                _opener.Create(topic);
-            Announce(topic);
-            if (settings.IsReplicated)
-                _replicas.Begin(topic);
-            Serve(topic);
+            _directory.Create(topic);
             return topic;
         }
-    }
-
-    private void Serve(Topic topic)
-    {
-        foreach (Partition partition in topic.Partitions)
-            partition.BeginHousekeeping(_partitionHousekeeping);
-        _topics[topic.Name] = topic;
     }
 
     private void ServeOwned(Partition partition)

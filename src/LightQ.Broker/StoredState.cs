@@ -8,4 +8,7 @@ public enum StoredState
 
     /// <summary>What groups have settled.</summary>
     Positions,
+
+    /// <summary>The catalog of a cluster, which is in the replicated log.</summary>
+    ClusterCatalog,
 }

@@ -14,6 +14,11 @@ public sealed class UnstoredException : BrokerException
     public bool IsInForce { get; }
 
     /// <summary>
+    /// Completes when it is known whether the change is stored after all; null when that is known already.
+    /// </summary>
+    internal Task<bool>? Outcome { get; private init; }
+
+    /// <summary>
     /// Makes a change that counts if the disk takes it, and, where the catalog says so, if it does not.
     /// </summary>
     /// <returns>The exception for the caller; null when the disk has taken the change.</returns>
@@ -54,6 +59,28 @@ public sealed class UnstoredException : BrokerException
                 ),
             isInForce: false
         );
+
+    /// <summary>A change of a cluster's catalog that is not stored.</summary>
+    internal static UnstoredException Unreachable(string reason) =>
+        new(
+            ErrorCode.Unavailable,
+            $"The cluster's catalog could not be changed, and the change does not count: {reason}. Try again.",
+            isInForce: false
+        );
+
+    /// <summary>A change of a cluster's catalog that may be stored, now or later.</summary>
+    /// <param name="reason">Why that is not known.</param>
+    /// <param name="outcome">Completes when it is.</param>
+    internal static UnstoredException InDoubt(string reason, Task<bool> outcome) =>
+        new(
+            ErrorCode.OutcomeUnknown,
+            $"It is not known whether the cluster's catalog has the change: {reason}. It counts on all nodes or on "
+                + $"none; look whether it does before it is tried again.",
+            isInForce: false
+        )
+        {
+            Outcome = outcome,
+        };
 
     private static ErrorCode CodeOf(Exception error) =>
         DiskError.IsFull(error) ? ErrorCode.DiskFull : ErrorCode.Internal;

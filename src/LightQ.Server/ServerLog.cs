@@ -135,6 +135,17 @@ internal static partial class ServerLog
     )]
     public static partial void PartitionLost(ILogger logger, string topic, uint partition, string reason);
 
+    [LoggerMessage(
+        2090,
+        LogLevel.Error,
+        "The catalog of the cluster cannot be read: topics, users and rights cannot be changed, and changes of other "
+            + "nodes are not seen. It is tried again. {Reason}"
+    )]
+    public static partial void ClusterCatalogFailed(ILogger logger, string reason);
+
+    [LoggerMessage(2091, LogLevel.Warning, "The catalog of the cluster is read again")]
+    public static partial void ClusterCatalogRead(ILogger logger);
+
     [LoggerMessage(2100, LogLevel.Information, "Node {Node} is there, at {Address}, with version {Version}")]
     public static partial void NodeJoined(ILogger logger, string node, string address, string version);
 

@@ -9,11 +9,14 @@ namespace LightQ.Broker.Catalog;
 /// <summary>Reads the catalog of a broker that does not run. Changes nothing.</summary>
 public static class CatalogReader
 {
-    /// <summary>Whether a data directory holds topics or positions of groups, and no catalog.</summary>
+    /// <summary>
+    /// Whether a data directory holds topics or positions of groups, and no catalog, neither here nor in a cluster.
+    /// </summary>
     public static bool IsGone(string dataDirectory)
     {
         string topics = Path.Combine(dataDirectory, "topics");
-        return !JournalInspector.IsJournal(Path.Combine(dataDirectory, TopicCatalog.DirectoryName))
+        return !File.Exists(Path.Combine(dataDirectory, ClusterMembership.FileName))
+            && !JournalInspector.IsJournal(Path.Combine(dataDirectory, TopicCatalog.DirectoryName))
             && (
                 JournalInspector.IsJournal(Path.Combine(dataDirectory, "groups"))
                 || (Directory.Exists(topics) && Directory.EnumerateFileSystemEntries(topics).Any())

@@ -8,7 +8,7 @@ using LightQ.Storage;
 namespace LightQ.Broker.Catalog;
 
 /// <summary>
-/// One entry of the catalog's journal: exactly one property is set. JSON, so that a dump can be read by eye.
+/// One change of the catalog: exactly one property is set. JSON, so that a dump can be read by eye.
 /// </summary>
 internal sealed record CatalogRecord
 {
@@ -17,6 +17,12 @@ internal sealed record CatalogRecord
     public Guid? DeletedTopic { get; init; }
 
     public ProducerEntry? Producer { get; init; }
+
+    /// <summary>Named producers that are forgotten, in the catalog of a cluster.</summary>
+    public ForgottenEntry? ForgottenProducers { get; init; }
+
+    /// <summary>Which cluster the catalog is of; the first record of a cluster's.</summary>
+    public ClusterEntry? Cluster { get; init; }
 
     /// <summary>A user as made or changed, with its rights; a later one of the same name replaces it.</summary>
     public User? User { get; init; }
@@ -66,24 +72,31 @@ internal sealed record CatalogRecord
     {
         try
         {
-            CatalogRecord record =
-                JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord)
-                ?? throw new JournalFormatException("The catalog holds an empty record.");
-            if (record.Topic is { Settings: { } settings } topic)
-                record = record with { Topic = topic with { Settings = WithDefaults(settings) } };
-            if (record.MissingPart() is { } missing)
-                throw new JournalFormatException($"A record of the catalog has no valid {missing}.");
-            return record.Topic is { } complete
-                ? record with
-                {
-                    Topic = complete with { Settings = complete.Settings.Complete() },
-                }
-                : record;
+            return Check(JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord));
         }
         catch (Exception e) when (e is JsonException or BrokerException)
         {
             throw new JournalFormatException($"A record of the catalog cannot be read: {e.Message}");
         }
+    }
+
+    /// <summary>What a record says whose JSON was read.</summary>
+    /// <exception cref="JournalFormatException">It lacks a part.</exception>
+    /// <exception cref="BrokerException">It has a value that this program cannot honour.</exception>
+    public static CatalogRecord Check(CatalogRecord? record)
+    {
+        if (record is null)
+            throw new JournalFormatException("The catalog holds an empty record.");
+        if (record.Topic is { Settings: { } settings } topic)
+            record = record with { Topic = topic with { Settings = WithDefaults(settings) } };
+        if (record.MissingPart() is { } missing)
+            throw new JournalFormatException($"A record of the catalog has no valid {missing}.");
+        return record.Topic is { } complete
+            ? record with
+            {
+                Topic = complete with { Settings = complete.Settings.Complete() },
+            }
+            : record;
     }
 
     /// <summary>
@@ -126,6 +139,7 @@ internal sealed record CatalogRecord
             }
         }
         return Producer is { Name: null } ? "producer"
+            : ForgottenProducers is { Ids: null } ? "forgotten producers"
             : User is { } user
             && (
                 user.Name is null
@@ -140,13 +154,28 @@ internal sealed record CatalogRecord
     }
 
     /// <summary>A topic as created or changed; a later one with the same id replaces it.</summary>
+    /// <param name="Name">Its name.</param>
+    /// <param name="Id">Its id.</param>
+    /// <param name="Created">When it was created.</param>
+    /// <param name="Settings">Its settings.</param>
+    /// <param name="Credentials">Its own user.</param>
+    /// <param name="Node">
+    /// The node of the cluster that has its messages; null for a topic with replicas, and where there is no cluster.
+    /// </param>
     internal sealed record TopicEntry(
         string Name,
         Guid Id,
         DateTimeOffset Created,
         TopicSettings Settings,
-        CredentialsEntry? Credentials = null
+        CredentialsEntry? Credentials = null,
+        string? Node = null
     );
+
+    /// <summary>A cluster. Its id is made with it: another cluster of the same name has another.</summary>
+    internal sealed record ClusterEntry(Guid Id, DateTimeOffset Created);
+
+    /// <summary>Named producers of a topic by their ids.</summary>
+    internal sealed record ForgottenEntry(Guid TopicId, IReadOnlyList<ulong> Ids);
 
     /// <summary>
     /// A topic's own user. Before there was <paramref name="Password"/>, the parts of a PBKDF2-SHA-512 hash were kept.
@@ -176,11 +205,13 @@ internal sealed record CatalogRecord
     internal sealed record ProducerEntry(Guid TopicId, string Name, ulong Id, uint Epoch, ulong? Instance = null);
 }
 
-/// <summary>Source-generated serialisation of <see cref="CatalogRecord"/>.</summary>
+/// <summary>Source-generated serialisation of the catalog's records and entries.</summary>
 [JsonSourceGenerationOptions(
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
     IgnoreReadOnlyProperties = true,
     UseStringEnumConverter = true
 )]
 [JsonSerializable(typeof(CatalogRecord))]
+[JsonSerializable(typeof(CatalogEntry))]
+[JsonSerializable(typeof(ClusterMembership))]
 internal sealed partial class CatalogJson : JsonSerializerContext;

@@ -1,51 +1,36 @@
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
-using LightQ.Scheduling;
 using LightQ.Storage;
-using LightQ.Storage.State;
 
 namespace LightQ.Broker.Catalog;
 
 /// <summary>
-/// What survives a restart besides messages: topics, named producers, users and tokens. A small journal, replayed at
-/// start.
+/// What survives a restart besides messages: topics, named producers, users and tokens. One broker's own, in a file, or
+/// that of a cluster, in a stream (docs/design/cluster.md, The catalog).
 /// </summary>
 /// <remarks>
-/// Every change is on disk before the call returns. One that the disk refuses does not count, unless it takes something
-/// away; and what is on the disk then is made good by writing everything that counts into a new file, again and again
-/// until that works. Thread-safe; calls block on the disk.
+/// A change counts, here and for <see cref="Applied"/>, when the call returns; where another node was faster it is
+/// checked again with what that has changed. Thread-safe; calls block on the disk or the engine.
 /// </remarks>
-internal sealed class TopicCatalog : IDisposable, IHousekept
+internal sealed class TopicCatalog : IDisposable
 {
-    /// <summary>
-    /// The journal is written anew when it is this large, and later whenever it has doubled since: by then half of it
-    /// is history.
-    /// </summary>
-    private const long CompactBytes = 4 * 1024 * 1024;
-
-    /// <summary>Where it is in the data directory.</summary>
+    /// <summary>Where a broker's own is in the data directory.</summary>
     public const string DirectoryName = "catalog";
+
+    private const long CompactBytes = 4 * 1024 * 1024;
 
     /// <summary>Epochs of a name that are noted ahead: so many partitions can be opened for one sync.</summary>
     private const uint EpochsNoted = 64;
 
-    private static readonly TimeSpan RetryAfter = TimeSpan.FromMilliseconds(500);
+    /// <summary>Names that one record forgets: their ids take far less than the smallest entry of an engine.</summary>
+    private const int ForgottenAtOnce = 10_000;
 
-    private readonly JournalEnvironment _environment;
-    private readonly Action<JournalFailure?> _failureChanged;
-    private readonly Lock _lock = new();
-    private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
-    private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
-    private readonly Dictionary<(Guid Topic, string Name), uint> _lastEpochs = [];
-    private readonly Dictionary<Guid, int> _names = [];
-    private readonly RecordJournal _journal;
-    private volatile UserTable _users = UserTable.Empty;
-    private volatile JournalFailure? _failure;
-    private bool _disposed;
-    private ulong _lastProducerId;
-    private long _compactAt;
+    private readonly CatalogTables _tables;
+    private readonly IRecordLog _log;
 
+    /// <summary>One broker's own, in a file.</summary>
     /// <param name="directory">Where it is.</param>
     /// <param name="environment">Whose files and housekeeping it uses.</param>
     /// <param name="failureChanged">
@@ -59,31 +44,44 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         long compactBytes = CompactBytes
     )
     {
-        _environment = environment;
-        _failureChanged = failureChanged ?? (static _ => { });
-        _compactAt = compactBytes;
-        _journal = RecordJournal.Open(directory, environment, bytes => Apply(CatalogRecord.Read(bytes)));
-        CompactIfLong();
+        _tables = new CatalogTables();
+        _log = new FileRecordLog(directory, environment, _tables, failureChanged ?? (static _ => { }), compactBytes);
     }
 
+    /// <summary>One whose records are in a log that has been read.</summary>
+    public TopicCatalog(CatalogTables tables, IRecordLog log)
+    {
+        _tables = tables;
+        _log = log;
+    }
+
+    /// <summary>
+    /// Called after something was applied, on the thread that did, for <see cref="Read(out CatalogNews)"/>. It may hold
+    /// locks of its own.
+    /// </summary>
+    public event Action? Applied;
+
     /// <summary>Bytes of the journal.</summary>
-    internal long Bytes => _journal.Bytes;
+    internal long Bytes => (_log as FileRecordLog)?.Bytes ?? 0;
+
+    /// <summary>Whether it is that of a cluster.</summary>
+    public bool IsShared => _log.IsShared;
 
     /// <summary>The topics, in no order.</summary>
     public IReadOnlyCollection<CatalogRecord.TopicEntry> Topics
     {
         get
         {
-            lock (_lock)
-                return [.. _topics.Values];
+            lock (_tables.Lock)
+                return [.. _tables.Topics];
         }
     }
 
     /// <summary>The users and tokens.</summary>
-    public UserTable Users => _users;
+    public UserTable Users => _tables.Users;
 
-    /// <summary>Why what is on the disk is not, or may not be, what counts; null while it is.</summary>
-    public JournalFailure? Failure => _failure;
+    /// <summary>Why what is stored is not, or may not be, what counts; null while it is.</summary>
+    public JournalFailure? Failure => _log.Failure;
 
     /// <summary>
     /// Refuses a data directory that a broker has worked in and whose catalog is gone: it would be taken for a new one,
@@ -104,61 +102,140 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         }
     }
 
-    /// <summary>Keeps a topic, new or changed.</summary>
-    /// <param name="topic">The topic.</param>
-    /// <param name="settings">The settings it is to have.</param>
-    /// <param name="credentials">The user it is to have.</param>
-    /// <param name="takesAway">
-    /// Whether the change takes a right away: then it counts even if the disk refuses it.
-    /// </param>
-    /// <exception cref="UnstoredException">The disk refuses.</exception>
-    public void Put(Topic topic, TopicSettings settings, TopicCredentials? credentials, bool takesAway = false)
+    /// <summary>From now on <see cref="Read"/> gives what changes, and changes of other nodes arrive.</summary>
+    public void Follow()
+    {
+        _tables.HasListener = true;
+        _log.Follow(() => Applied?.Invoke());
+    }
+
+    /// <summary>Ends that; completes when nothing more arrives.</summary>
+    public ValueTask StopFollowingAsync() => _log.StopFollowingAsync();
+
+    /// <summary>Takes the next of what was changed.</summary>
+    public bool Read(out CatalogNews news) => _tables.News.TryDequeue(out news);
+
+    /// <summary>Finds a topic's record.</summary>
+    public CatalogRecord.TopicEntry? FindTopic(Guid id)
+    {
+        lock (_tables.Lock)
+            return _tables.FindTopic(id);
+    }
+
+    /// <summary>Applies what other nodes have stored until now.</summary>
+    /// <exception cref="Replication.ReplicationException">The stream cannot be read.</exception>
+    public void CatchUp() => _log.CatchUp();
+
+    /// <summary>Keeps a new topic.</summary>
+    /// <exception cref="BrokerException">Its name is taken, or it is not stored.</exception>
+    public void Create(CatalogRecord.TopicEntry topic) =>
+        Change(() =>
+            _tables.TryFindTopic(topic.Name, out _)
+                ? throw new BrokerException(ErrorCode.TopicExists, $"The topic '{topic.Name}' exists already.")
+                : new CatalogRecord { Topic = topic }
+        );
+
+    /// <summary>Gives a topic other settings.</summary>
+    /// <exception cref="BrokerException">There is no such topic, or it is not stored.</exception>
+    public void SetSettings(Guid id, TopicSettings settings) =>
+        Change(() =>
+        {
+            CatalogRecord.TopicEntry topic =
+                _tables.FindTopic(id) ?? throw new BrokerException(ErrorCode.UnknownTopic, "The topic is gone.");
+            return new CatalogRecord { Topic = topic with { Settings = settings } };
+        });
+
+    /// <summary>Gives a topic its own user, another password, or none.</summary>
+    /// <returns>Its id.</returns>
+    /// <exception cref="BrokerException">There is no such topic.</exception>
+    /// <exception cref="UnstoredException">
+    /// It is not stored: a user it gets counts all the same where the catalog is this broker's own.
+    /// </exception>
+    public void SetCredentials(string name, TopicCredentials? credentials)
     {
         CatalogRecord.CredentialsEntry? own = credentials is null ? null : new(credentials.User, credentials.Password);
-        Store(
-            new CatalogRecord
-            {
-                Topic = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, settings, own),
-            },
-            takesAway
+        Change(
+            () => new CatalogRecord { Topic = GetTopic(name) with { Credentials = own } },
+            takesAway: credentials is not null
         );
     }
 
     /// <summary>Forgets a topic and its producers.</summary>
-    /// <exception cref="UnstoredException">The disk refuses; it is forgotten all the same.</exception>
-    public void Delete(Guid id) => Store(new CatalogRecord { DeletedTopic = id }, takesAway: true);
+    /// <param name="name">Its name.</param>
+    /// <param name="id">Its id.</param>
+    /// <exception cref="BrokerException">There is no such topic.</exception>
+    /// <exception cref="UnstoredException">
+    /// It is not stored; where the catalog is this broker's own the topic is forgotten all the same.
+    /// </exception>
+    public void Delete(string name, out Guid id)
+    {
+        Guid found = Guid.Empty;
+        try
+        {
+            Change(
+                () =>
+                {
+                    found = GetTopic(name).Id;
+                    return new CatalogRecord { DeletedTopic = found };
+                },
+                takesAway: true
+            );
+        }
+        finally
+        {
+            id = found;
+        }
+    }
 
     /// <summary>
-    /// Gives a named producer its id and the next epoch. The id and who has the name are on disk when this returns, and
-    /// that no later start gives this epoch again.
+    /// Gives a named producer its id and the next epoch. The id and who has the name are stored when this returns, and
+    /// that no later start and no other node gives this epoch again.
     /// </summary>
     /// <param name="topic">The topic.</param>
     /// <param name="name">The producer's name.</param>
     /// <param name="instance">Which one of the name it is; see <see cref="OpenProducerFrame.Instance"/>.</param>
     /// <param name="isReturning">Whether it must have the name already: then it does not take it from another.</param>
+    /// <param name="mostNames">How many names the topic may have.</param>
+    /// <returns>Zeros when the topic has as many names.</returns>
     /// <exception cref="BrokerException">
-    /// Another has taken the name over: <see cref="ErrorCode.Fenced"/>; or the disk refuses.
+    /// Another has taken the name over: <see cref="ErrorCode.Fenced"/>; or it is not stored.
     /// </exception>
-    public (ulong Id, uint Epoch) NextEpoch(Guid topic, string name, ulong instance, bool isReturning)
+    public (ulong Id, uint Epoch) NextEpoch(
+        Guid topic,
+        string name,
+        ulong instance,
+        bool isReturning,
+        int mostNames = int.MaxValue
+    )
     {
-        lock (_lock)
+        (ulong Id, uint Epoch) given = default;
+        IReadOnlyList<CatalogRecord> Make()
         {
-            CatalogRecord.ProducerEntry? known = _producers.GetValueOrDefault((topic, name));
+            given = default;
+            CatalogRecord.ProducerEntry? known = _tables.FindProducer(topic, name);
             if (isReturning && known?.Instance is { } holder && holder != instance)
                 throw new BrokerException(ErrorCode.Fenced, $"A newer producer has taken over the name '{name}'.");
+            if (IsShared && _tables.FindTopic(topic) is null)
+                throw new BrokerException(ErrorCode.UnknownTopic, "The topic is gone.");
+            if (known is null && _tables.CountProducers(topic) >= mostNames)
+                return [];
             CatalogRecord.ProducerEntry entry =
-                known ?? new CatalogRecord.ProducerEntry(topic, name, ++_lastProducerId, 0);
-            uint epoch = _lastEpochs.GetValueOrDefault((topic, name), entry.Epoch) + 1;
+                known ?? new CatalogRecord.ProducerEntry(topic, name, _tables.LastProducerId + 1, 0);
+            uint epoch = (_tables.LastEpochOf(topic, name) ?? entry.Epoch) + 1;
             entry = entry with
             {
                 Epoch = epoch > entry.Epoch ? entry.Epoch + EpochsNoted : entry.Epoch,
                 Instance = instance,
             };
+            given = (entry.Id, epoch);
             if (entry != known)
-                Store(new CatalogRecord { Producer = entry }, takesAway: false);
-            _lastEpochs[(topic, name)] = epoch;
-            return (entry.Id, epoch);
+                return [new CatalogRecord { Producer = entry }];
+            _tables.SetLastEpoch(topic, name, epoch);
+            return [];
         }
+        // Nobody has to be told, and the caller may hold a lock.
+        _log.Change(Make, takesAway: false, () => _tables.SetLastEpoch(topic, name, given.Epoch));
+        return given;
     }
 
     /// <summary>
@@ -167,79 +244,102 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     /// </summary>
     public Func<Guid, ulong, uint, bool> ProducerCheck()
     {
-        var producers = new Dictionary<ulong, CatalogRecord.ProducerEntry>();
-        lock (_lock)
-        {
-            foreach (CatalogRecord.ProducerEntry entry in _producers.Values)
-                producers[entry.Id] = entry;
-        }
-        return (topic, id, epoch) =>
-            producers.TryGetValue(id, out CatalogRecord.ProducerEntry? known)
-            && known.TopicId == topic
-            && epoch <= known.Epoch;
+        Dictionary<(Guid Topic, ulong Id), uint> producers = EpochsNotedNow();
+        return (topic, id, epoch) => producers.TryGetValue((topic, id), out uint noted) && epoch <= noted;
     }
 
-    /// <summary>Whether a topic has the named producer, or room for it.</summary>
-    public bool HasRoom(Guid topic, string name, int mostNames)
+    /// <summary>
+    /// The same for what other nodes have appended: a producer that is not known may be one that was noted a moment
+    /// ago, so the log is read on before it is taken for nobody's.
+    /// </summary>
+    /// <remarks>The check throws a <see cref="Replication.ReplicationException"/> if it cannot be read.</remarks>
+    public Func<Guid, ulong, uint, bool> SharedProducerCheck()
     {
-        lock (_lock)
-            return _names.GetValueOrDefault(topic) < mostNames || _producers.ContainsKey((topic, name));
+        if (!IsShared)
+            return ProducerCheck();
+        Func<Guid, ulong, uint, bool> check = ProducerCheck();
+        HashSet<(Guid, ulong, uint)> unknown = [];
+        return (topic, id, epoch) =>
+        {
+            if (check(topic, id, epoch) || !unknown.Add((topic, id, epoch)))
+                return check(topic, id, epoch);
+            _log.CatchUp();
+            check = ProducerCheck();
+            return check(topic, id, epoch);
+        };
     }
 
     /// <summary>Forgets the named producers of a topic but some. One that comes back after that is a new one.</summary>
     /// <remarks>
-    /// No record says so: a name that a start brings back is one that is forgotten again when there is no room, and the
-    /// next compaction leaves it out.
+    /// In a file no record says so: a name that a start brings back is one that is forgotten again when there is no
+    /// room, and the next compaction leaves it out. The nodes of a cluster must agree, and so a record says it.
     /// </remarks>
     public void ForgetProducers(Guid topic, IReadOnlySet<ulong> but)
     {
-        lock (_lock)
+        if (!IsShared)
         {
-            foreach (
-                CatalogRecord.ProducerEntry entry in _producers
-                    .Values.Where(p => p.TopicId == topic && !but.Contains(p.Id))
-                    .ToArray()
-            )
-            {
-                Forget(entry);
-            }
+            lock (_tables.Lock)
+                _tables.ForgetProducers(topic, id => !but.Contains(id));
+            return;
         }
+        _log.Change(
+            () =>
+            {
+                ulong[] ids =
+                [
+                    .. _tables
+                        .Producers.Where(p => p.TopicId == topic && !but.Contains(p.Id))
+                        .Select(p => p.Id)
+                        .Take(ForgottenAtOnce),
+                ];
+                return ids.Length == 0
+                    ? []
+                    : [new CatalogRecord { ForgottenProducers = new CatalogRecord.ForgottenEntry(topic, ids) }];
+            },
+            takesAway: false
+        );
     }
 
-    /// <summary>Keeps a user, new or changed.</summary>
-    /// <param name="user">The user.</param>
-    /// <param name="takesAway">
-    /// Whether it may do less from now on, or log in no more as before: then it counts even if the disk refuses it.
+    /// <summary>Makes a change of users and tokens.</summary>
+    /// <param name="make">
+    /// Checks it against <see cref="Users"/>, and gives the record; null when there is nothing to change. It is called
+    /// again when another node was faster.
     /// </param>
-    /// <exception cref="UnstoredException">The disk refuses.</exception>
-    public void Put(User user, bool takesAway = false) => Store(new CatalogRecord { User = user }, takesAway);
-
-    /// <summary>Forgets a user and its tokens.</summary>
-    /// <exception cref="UnstoredException">The disk refuses; they are forgotten all the same.</exception>
-    public void DeleteUser(string name) => Store(new CatalogRecord { DeletedUser = name }, takesAway: true);
-
-    /// <summary>Keeps a token.</summary>
-    /// <exception cref="UnstoredException">The disk refuses.</exception>
-    public void Put(AccessToken token) => Store(new CatalogRecord { Token = token }, takesAway: false);
-
-    /// <summary>Forgets a token.</summary>
-    /// <exception cref="UnstoredException">The disk refuses; it is forgotten all the same.</exception>
-    public void DeleteToken(string id) => Store(new CatalogRecord { DeletedToken = id }, takesAway: true);
+    /// <param name="takesAway">
+    /// Whether somebody may do less from now on, or log in no more as before: then it counts even if this broker's own
+    /// disk refuses it.
+    /// </param>
+    /// <returns>Whether there was something to change.</returns>
+    /// <exception cref="UnstoredException">It is not stored.</exception>
+    public bool Change(Func<CatalogRecord?> make, bool takesAway = false)
+    {
+        try
+        {
+            return _log.Change(() => make() is { } record ? [record] : [], takesAway);
+        }
+        finally
+        {
+            Applied?.Invoke();
+        }
+    }
 
     /// <summary>What it holds now, as the records of a catalog that holds nothing else.</summary>
     /// <param name="durableTopics">The durable topics that count; of others, it says nothing.</param>
     public IReadOnlyList<CatalogRecord> Capture(IReadOnlySet<Guid> durableTopics)
     {
         bool IsKept(Guid id) =>
-            _topics.TryGetValue(id, out CatalogRecord.TopicEntry? topic)
+            _tables.FindTopic(id) is { } topic
             && (topic.Settings.Kind == TopicKind.Transient || durableTopics.Contains(id));
-        lock (_lock)
+        lock (_tables.Lock)
         {
             return
             [
-                .. Live()
+                .. _tables
+                    .Live()
                     .Where(r =>
-                        (r.Topic is null || IsKept(r.Topic.Id)) && (r.Producer is null || IsKept(r.Producer.TopicId))
+                        r.Cluster is null
+                        && (r.Topic is null || IsKept(r.Topic.Id))
+                        && (r.Producer is null || IsKept(r.Producer.TopicId))
                     ),
             ];
         }
@@ -247,152 +347,16 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
 
     /// <summary>Closes it.</summary>
     /// <exception cref="IOException">What counts could not be stored to the end.</exception>
-    public void Dispose()
-    {
-        _environment.EndHousekeeping(this);
-        lock (_lock)
-        {
-            _disposed = true;
-            try
-            {
-                if (_failure is not null)
-                    WriteAnew(Live());
-            }
-            finally
-            {
-                _journal.Dispose();
-            }
-        }
-    }
+    public void Dispose() => _log.Dispose();
 
-    TimeSpan? IHousekept.Look(DateTimeOffset now)
-    {
-        lock (_lock)
-        {
-            if (_disposed || _failure is null)
-                return null;
-            try
-            {
-                WriteAnew(Live());
-                return null;
-            }
-            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-            {
-                SetFailure(error);
-                return RetryAfter;
-            }
-        }
-    }
+    private CatalogRecord.TopicEntry GetTopic(string name) =>
+        _tables.TryFindTopic(name, out CatalogRecord.TopicEntry? topic)
+            ? topic
+            : throw new BrokerException(ErrorCode.UnknownTopic, $"There is no topic '{TopicName.Printable(name)}'.");
 
-    private IEnumerable<CatalogRecord> Live() =>
-        _topics
-            .Values.Select(t => new CatalogRecord { Topic = t })
-            .Concat(_producers.Values.Select(p => new CatalogRecord { Producer = p }))
-            .Concat(_users.Users.Values.Select(u => new CatalogRecord { User = u }))
-            .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }));
-
-    private void Store(CatalogRecord record, bool takesAway)
+    private Dictionary<(Guid Topic, ulong Id), uint> EpochsNotedNow()
     {
-        lock (_lock)
-        {
-            try
-            {
-                Write(record);
-            }
-            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-            {
-                bool isUncertain = _journal.HasFailed;
-                if (takesAway || isUncertain)
-                    SetFailure(error);
-                if (!takesAway)
-                    throw UnstoredException.Refused(error, isUncertain);
-                Apply(record);
-                throw UnstoredException.InForce(error);
-            }
-            Apply(record);
-        }
-    }
-
-    /// <summary>
-    /// Puts a record on the disk: behind the others, or in a new file with everything that counts, when the old one
-    /// lacks something or may hold too much.
-    /// </summary>
-    private void Write(CatalogRecord record)
-    {
-        if (_failure is null)
-        {
-            try
-            {
-                CompactIfLong(); // Before the append: the change does not count yet.
-                _journal.Append(record.Write());
-                return;
-            }
-            catch (IOException error) when (_journal.HasFailed)
-            {
-                SetFailure(error); // The new file below ends the failure.
-            }
-        }
-        WriteAnew(Live().Append(record));
-    }
-
-    private void WriteAnew(IEnumerable<CatalogRecord> records)
-    {
-        _journal.Compact(records.Select(r => (ReadOnlyMemory<byte>)r.Write()));
-        SetFailure(null);
-    }
-
-    private void SetFailure(Exception? error)
-    {
-        JournalFailure? before = _failure;
-        _failure = error is null ? null : JournalFailure.Of("storing the catalog", error);
-        if ((_failure is null) != (before is null)) // Report its begin and its end only.
-            _failureChanged(_failure);
-        if (_failure is not null && !_disposed)
-            _environment.RequestHousekeeping(this, RetryAfter);
-    }
-
-    private void CompactIfLong()
-    {
-        if (_journal.Bytes <= _compactAt)
-            return;
-        // On a full disk a topic can be deleted to make space.
-        _ = _journal.TryCompact(Live().Select(r => (ReadOnlyMemory<byte>)r.Write()));
-        _compactAt = Math.Max(_compactAt, 2 * _journal.Bytes);
-    }
-
-    private void Apply(CatalogRecord record)
-    {
-        if (record.Topic is { } topic)
-            _topics[topic.Id] = topic;
-        if (record.DeletedTopic is { } deleted)
-            Forget(deleted);
-        if (record.Producer is { } producer)
-        {
-            Keep(producer);
-            _lastProducerId = Math.Max(_lastProducerId, producer.Id);
-        }
-        _users = record.ApplyTo(_users);
-    }
-
-    private void Forget(Guid id)
-    {
-        _topics.Remove(id);
-        foreach (CatalogRecord.ProducerEntry entry in _producers.Values.Where(p => p.TopicId == id).ToArray())
-            Forget(entry);
-        _names.Remove(id);
-    }
-
-    private void Keep(CatalogRecord.ProducerEntry entry)
-    {
-        if (!_producers.ContainsKey((entry.TopicId, entry.Name)))
-            _names[entry.TopicId] = _names.GetValueOrDefault(entry.TopicId) + 1;
-        _producers[(entry.TopicId, entry.Name)] = entry;
-    }
-
-    private void Forget(CatalogRecord.ProducerEntry entry)
-    {
-        _producers.Remove((entry.TopicId, entry.Name));
-        _lastEpochs.Remove((entry.TopicId, entry.Name));
-        _names[entry.TopicId]--;
+        lock (_tables.Lock)
+            return _tables.Producers.ToDictionary(p => (p.TopicId, p.Id), p => p.Epoch);
     }
 }

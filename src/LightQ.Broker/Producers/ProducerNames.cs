@@ -34,21 +34,25 @@ internal sealed class ProducerNames(TopicCatalog catalog, Func<BrokerOptions> op
         }
     }
 
-    private (ulong Id, uint Epoch) NextEpoch(Topic topic, in OpenProducerFrame request)
+    private (ulong Id, uint Epoch) NextEpoch(Topic topic, OpenProducerFrame request)
     {
         int most = options().MaxNamedProducersPerTopic;
-        if (!catalog.HasRoom(topic.Id, request.ProducerName, most))
+        (ulong Id, uint Epoch) Next() =>
+            catalog.NextEpoch(topic.Id, request.ProducerName, request.Instance, request.IsReturning, most);
+
+        (ulong Id, uint Epoch) given = Next();
+        // Of a topic whose partitions other nodes own, this one does not know whom they remember.
+        if (given.Id == 0 && !(catalog.IsShared && topic.IsIncomplete))
         {
             catalog.ForgetProducers(topic.Id, topic.RememberedProducers());
-            if (!catalog.HasRoom(topic.Id, request.ProducerName, most))
-            {
-                throw refusals.Exhausted(
-                    nameof(BrokerOptions.MaxNamedProducersPerTopic),
-                    most,
-                    $"The topic '{topic.Name}' has as many named producers"
-                );
-            }
+            given = Next();
         }
-        return catalog.NextEpoch(topic.Id, request.ProducerName, request.Instance, request.IsReturning);
+        return given.Id != 0
+            ? given
+            : throw refusals.Exhausted(
+                nameof(BrokerOptions.MaxNamedProducersPerTopic),
+                most,
+                $"The topic '{topic.Name}' has as many named producers"
+            );
     }
 }

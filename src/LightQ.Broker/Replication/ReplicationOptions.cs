@@ -35,6 +35,18 @@ internal sealed record ReplicationOptions
     /// <summary>Gets reports of who comes and goes; null for none.</summary>
     public IClusterEvents? Events { get; init; }
 
+    /// <summary>On how many of the engine's nodes the catalog is: 1, 3 or 5. Default 3.</summary>
+    public int CatalogReplicas { get; init; } = 3;
+
+    /// <summary>How long a start tries to read the catalog, and a change to store its record.</summary>
+    public TimeSpan CatalogPatience { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>The records of the catalog after which the whole of it is written again. Default 1,000.</summary>
+    public int RecordsPerCopy { get; init; } = 1_000;
+
+    /// <summary>The stream of the catalog.</summary>
+    public string CatalogStream => $"LQ_{Cluster}_catalog";
+
     /// <summary>Demands that the engine stores batches of a topic's limit.</summary>
     /// <exception cref="ReplicationException">It does not.</exception>
     public void Demand(int maxBatchBytes)

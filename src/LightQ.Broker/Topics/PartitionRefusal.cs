@@ -13,6 +13,9 @@ public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Deta
     /// </summary>
     public string Node { get; init; } = "";
 
+    /// <summary>Whether another node serves it: nothing is wrong with it.</summary>
+    public bool IsElsewhere => Node.Length != 0;
+
     /// <summary>With <see cref="ErrorCode.NotLeader"/>: the newest epoch that is known; 0 for none.</summary>
     public uint Epoch { get; init; }
 

@@ -53,14 +53,10 @@ internal sealed class Replicas(
         topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
     }
 
-    /// <summary>
-    /// Begins to keep a topic's partitions owned, here or on another node. When this returns, one that was just made
-    /// has leaders.
-    /// </summary>
+    /// <summary>Begins to keep a topic's partitions owned, here or on another node.</summary>
     public void Begin(Topic topic)
     {
-        bool isNew = !topic.Partitions.IsEmpty;
-        if (!isNew)
+        if (topic.Partitions.IsEmpty) // It was not made here just now.
             topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
         if (_site is null)
             return; // Its partitions say so.
@@ -73,9 +69,21 @@ internal sealed class Replicas(
         _keepers[topic.Id] = keepers;
         foreach (ReplicaKeeper keeper in keepers)
             keeper.Begin();
-        if (isNew)
-            // It is served all the same when that takes longer: clients try again.
-            Task.WaitAll([.. keepers.Select(keeper => keeper.Led)], LongestCreation);
+    }
+
+    /// <summary>
+    /// Waits until the partitions of a new topic have leaders. It is served all the same when that takes longer: clients
+    /// try again.
+    /// </summary>
+    public void WaitUntilOwned(Topic topic)
+    {
+        if (!_keepers.TryGetValue(topic.Id, out ReplicaKeeper[]? keepers))
+            return;
+        Task.WhenAll(keepers.Select(keeper => keeper.Led))
+            .WaitAsync(LongestCreation)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing)
+            .GetAwaiter()
+            .GetResult();
     }
 
     /// <summary>Has a partition led by another node.</summary>

@@ -49,12 +49,16 @@ public sealed class Topic
     /// that lead them.
     /// </summary>
     public string Failure =>
-        Partitions.FirstOrDefault(p => p.Log.Failure is not null && p.Refusal?.Node is null or "") is { } failed
+        Partitions.FirstOrDefault(p => p.Log.Failure is not null && p.Refusal is not { IsElsewhere: true })
+            is { } failed
             ? Describe(failed.Index, failed.Log.Failure!)
             : "";
 
     /// <summary>Whether a partition could not be opened. What is to hold for all keys cannot be done then.</summary>
     public bool IsIncomplete => Partitions.Any(p => p.Refusal is not null);
+
+    /// <summary>Whether other nodes serve all of its partitions.</summary>
+    public bool IsElsewhere => Partitions.All(p => p.Refusal is { IsElsewhere: true });
 
     /// <summary>Whether one of its partitions takes nothing for want of space, which passes.</summary>
     public bool IsDiskFull => Partitions.Any(p => p.Log.IsDiskFull);
@@ -74,6 +78,9 @@ public sealed class Topic
     /// to read.
     /// </summary>
     public Task IdsRead => _idsRead is { IsCompleted: false } reading ? reading : Task.CompletedTask;
+
+    /// <summary>What the settings that were applied last began; fails as <see cref="IdsRead"/> does.</summary>
+    internal Task LastApplied => _idsRead;
 
     /// <summary>The names of the groups that are in memory, on any partition.</summary>
     internal ImmutableHashSet<string> GroupNames => _groupNames;

@@ -5,9 +5,10 @@ namespace LightQ.Broker.Users;
 
 /// <summary>The users, their rights and their tokens, kept in the catalog.</summary>
 /// <remarks>
-/// Thread-safe. Every change is on the disk before the call returns, and before <see cref="Changed"/>; reading takes no
-/// lock. When the disk refuses, a change that takes something away counts all the same, and is followed by an
-/// <see cref="UnstoredException"/>; any other does not count.
+/// Thread-safe. Every change is stored before the call returns, and before <see cref="Changed"/>; reading takes no lock.
+/// When this broker's own disk refuses, a change that takes something away counts all the same, and is followed by an
+/// <see cref="UnstoredException"/>; any other does not count, and none that a cluster's catalog does not take. What is
+/// checked and changed is given to the catalog as a function, since another node may be faster.
 /// </remarks>
 public sealed class UserStore
 {
@@ -27,7 +28,6 @@ public sealed class UserStore
     private readonly TimeProvider _time;
     private readonly Func<BrokerOptions> _options;
     private readonly LimitRefusals _refusals;
-    private readonly Lock _changes = new();
 
     internal UserStore(TopicCatalog catalog, TimeProvider time, Func<BrokerOptions> options, LimitRefusals refusals)
     {
@@ -37,7 +37,10 @@ public sealed class UserStore
         _time = time;
     }
 
-    /// <summary>Called after every change of rights, on the thread that made it; it holds no lock.</summary>
+    /// <summary>
+    /// Called after every change of rights, on the thread that made it, or on another for one of another node; it holds
+    /// no lock.
+    /// </summary>
     public event Action? Changed;
 
     /// <summary>The users and tokens now.</summary>
@@ -95,7 +98,7 @@ public sealed class UserStore
     {
         CheckName(name);
         var user = new User(name, Guid.NewGuid(), _time.GetUtcNow(), passwordHash, 0, []);
-        lock (_changes)
+        _catalog.Change(() =>
         {
             if (Table.Users.ContainsKey(name))
                 throw new BrokerException(ErrorCode.UserExists, $"The user '{name}' exists already.");
@@ -105,8 +108,8 @@ public sealed class UserStore
                 nameof(BrokerOptions.MaxUsers),
                 "There can be no more users until one is deleted"
             );
-            _catalog.Put(user);
-        }
+            return new CatalogRecord { User = user };
+        });
         Changed?.Invoke();
         return user;
     }
@@ -117,63 +120,47 @@ public sealed class UserStore
         TakeAway(() =>
         {
             User user = Get(name);
-            _catalog.Put(
-                user with
-                {
-                    Password = passwordHash,
-                    PasswordGeneration = user.PasswordGeneration + 1,
-                },
-                takesAway: true
-            );
-            return true;
+            return new CatalogRecord
+            {
+                User = user with { Password = passwordHash, PasswordGeneration = user.PasswordGeneration + 1 },
+            };
         });
     }
 
     /// <summary>Replaces the hash of the same password, unless it was changed meanwhile.</summary>
     public void Rehash(User user, string passwordHash)
     {
-        lock (_changes)
+        try
         {
-            if (
-                !Table.Users.TryGetValue(user.Name, out User? current)
-                || current.Id != user.Id
-                || current.Password != user.Password
-            )
-            {
-                return;
-            }
-
-            try
-            {
-                _catalog.Put(current with { Password = passwordHash });
-            }
-            catch (UnstoredException)
-            {
-                // The old hash serves as well; the catalog reports the disk's error.
-            }
+            _catalog.Change(() =>
+                Table.Users.TryGetValue(user.Name, out User? current)
+                && current.Id == user.Id
+                && current.Password == user.Password
+                    ? new CatalogRecord { User = current with { Password = passwordHash } }
+                    : null
+            );
+        }
+        catch (UnstoredException)
+        {
+            // The old hash serves as well; the catalog reports the error.
         }
     }
 
     /// <summary>Deletes a user with its rights and tokens.</summary>
     public void Delete(string name)
     {
-        TakeAway(() =>
-        {
-            User user = Get(name);
-            _catalog.DeleteUser(user.Name);
-            return true;
-        });
+        TakeAway(() => new CatalogRecord { DeletedUser = Get(name).Name });
     }
 
     /// <summary>Gives a user a right.</summary>
     /// <returns>Whether it did not have this grant yet.</returns>
     public bool Grant(string name, Grant grant)
     {
-        lock (_changes)
+        bool isNew = _catalog.Change(() =>
         {
             User user = Get(name);
             if (user.Grants.Contains(grant))
-                return false;
+                return null;
             Demand(
                 user.Grants.Count,
                 _options().MaxGrantsPerUser,
@@ -181,10 +168,11 @@ public sealed class UserStore
                 $"The user '{name}' can have no more rights until one is removed, and one on a prefix such as "
                     + $"orders.* stands for many"
             );
-            _catalog.Put(user with { Grants = [.. user.Grants, grant] });
-        }
-        Changed?.Invoke();
-        return true;
+            return new CatalogRecord { User = user with { Grants = [.. user.Grants, grant] } };
+        });
+        if (isNew)
+            Changed?.Invoke();
+        return isNew;
     }
 
     /// <summary>Takes a right from a user.</summary>
@@ -193,10 +181,9 @@ public sealed class UserStore
         TakeAway(() =>
         {
             User user = Get(name);
-            if (!user.Grants.Contains(grant))
-                return false;
-            _catalog.Put(user with { Grants = [.. user.Grants.Where(g => g != grant)] }, takesAway: true);
-            return true;
+            return user.Grants.Contains(grant)
+                ? new CatalogRecord { User = user with { Grants = [.. user.Grants.Where(g => g != grant)] } }
+                : null;
         });
 
     /// <summary>Keeps a token.</summary>
@@ -223,8 +210,8 @@ public sealed class UserStore
             );
         }
 
-        AccessToken token;
-        lock (_changes)
+        var token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
+        _catalog.Change(() =>
         {
             if (user != Admin)
                 Get(user);
@@ -235,10 +222,9 @@ public sealed class UserStore
                 nameof(BrokerOptions.MaxTokensPerUser),
                 $"The user '{user}' can have no more tokens until one is revoked or ends"
             );
-            token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
-            _catalog.Put(token);
-            ForgetExpired(now);
-        }
+            return new CatalogRecord { Token = token };
+        });
+        ForgetExpired(now);
         Changed?.Invoke();
         return token;
     }
@@ -252,14 +238,10 @@ public sealed class UserStore
     /// <summary>Ends a token.</summary>
     public void RevokeToken(string id)
     {
-        TakeAway(() =>
-        {
-            _catalog.DeleteToken(GetToken(id).Id);
-            return true;
-        });
+        TakeAway(() => new CatalogRecord { DeletedToken = GetToken(id).Id });
     }
 
-    /// <summary>Another change has changed rights: a topic's own user.</summary>
+    /// <summary>Another change has changed rights: a topic's own user, or another node.</summary>
     internal void RaiseChanged() => Changed?.Invoke();
 
     private void Demand(int count, int limit, string setting, string found)
@@ -273,24 +255,28 @@ public sealed class UserStore
         try
         {
             foreach (AccessToken old in Table.Tokens.Values.Where(t => t.HasExpired(now)).ToArray())
-                _catalog.DeleteToken(old.Id);
+            {
+                _catalog.Change(
+                    () => Table.Tokens.ContainsKey(old.Hash) ? new CatalogRecord { DeletedToken = old.Id } : null,
+                    takesAway: true
+                );
+            }
         }
         catch (UnstoredException)
         {
-            // Expired tokens do not count wherever they are; the catalog reports the disk's error.
+            // Expired tokens do not count wherever they are; the catalog reports the error.
         }
     }
 
-    /// <summary>Makes a change that counts whether or not the disk takes it.</summary>
-    /// <param name="change">Makes it; false when there was nothing to change.</param>
-    /// <returns>What <paramref name="change"/> returned.</returns>
-    private bool TakeAway(Func<bool> change)
+    /// <summary>Makes a change that counts whether or not this broker's own disk takes it.</summary>
+    /// <param name="make">Makes its record; null when there is nothing to change.</param>
+    /// <returns>Whether there was something to change.</returns>
+    private bool TakeAway(Func<CatalogRecord?> make)
     {
         bool isMade;
         try
         {
-            lock (_changes)
-                isMade = change();
+            isMade = _catalog.Change(make, takesAway: true);
         }
         catch (UnstoredException)
         {

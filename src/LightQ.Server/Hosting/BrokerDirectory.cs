@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.Replication;
 using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 
@@ -44,6 +45,10 @@ internal sealed class BrokerDirectory
         catch (JournalCorruptException e)
         {
             throw new ServerStartException(ServerStartFailure.DamagedData, e.Message, e);
+        }
+        catch (Exception e) when (e is ReplicationException or BrokerException)
+        {
+            throw new ServerStartException(ServerStartFailure.Configuration, $"Cluster:Engine: {e.Message}", e);
         }
         catch (IOException e)
         {

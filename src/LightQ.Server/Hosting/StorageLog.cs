@@ -78,6 +78,12 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
                 ServerLog.CatalogFailed(logger, failure.Exception.Message);
                 Raise(SecurityAction.CatalogFailed, failure.Reason);
                 break;
+            case (StoredState.ClusterCatalog, null):
+                ServerLog.ClusterCatalogRead(logger);
+                break;
+            case (StoredState.ClusterCatalog, _):
+                ServerLog.ClusterCatalogFailed(logger, failure.Exception.Message);
+                break;
             case (_, null):
                 ServerLog.PositionsStored(logger);
                 break;

@@ -19,9 +19,15 @@ internal sealed class MemoryEngine : IReplicationEngine
     private MemoryEngine(ConcurrentDictionary<string, FaultyStream> streams, MemoryChannels channels) =>
         (_streams, _channels) = (streams, channels);
 
+    /// <param name="shared">An engine whose streams it reaches over a network of its own; null for none.</param>
+    public MemoryEngine(MemoryEngine? shared = null) => _streams = shared?._streams ?? new();
+
     public string Description => "memory";
 
-    public int MaxEntryBytes => 8 << 20;
+    public int MaxEntryBytes { get; init; } = 8 << 20;
+
+    /// <summary>How much of what is sent to new streams is lost, or late.</summary>
+    public double Faults { get; init; }
 
     public IReadOnlyCollection<string> Names => [.. _streams.Keys];
 
@@ -55,7 +61,7 @@ internal sealed class MemoryEngine : IReplicationEngine
         CancellationToken cancellationToken
     )
     {
-        _streams.GetOrAdd(name, static _ => new FaultyStream(seed: 5));
+        _streams.GetOrAdd(name, _ => new FaultyStream(seed: 5, Faults));
         return ValueTask.FromResult(GetStream(name));
     }
 

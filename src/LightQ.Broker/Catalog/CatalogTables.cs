@@ -1,0 +1,178 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
+using LightQ.Broker.Users;
+
+namespace LightQ.Broker.Catalog;
+
+/// <summary>What the records of a catalog add up to.</summary>
+/// <remarks>Every member but <see cref="Users"/> and <see cref="News"/> is used under <see cref="Lock"/>.</remarks>
+internal sealed class CatalogTables
+{
+    private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
+    private readonly Dictionary<string, Guid> _topicIds = new(StringComparer.Ordinal);
+    private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
+    private readonly Dictionary<(Guid Topic, string Name), uint> _lastEpochs = [];
+    private readonly Dictionary<Guid, int> _names = [];
+    private volatile UserTable _users = UserTable.Empty;
+
+    /// <summary>Held while they are changed, or read more than once.</summary>
+    public Lock Lock { get; } = new();
+
+    /// <summary>The cluster that the catalog is of; null for a broker's own.</summary>
+    public CatalogRecord.ClusterEntry? Cluster { get; private set; }
+
+    /// <summary>The topics, in no order.</summary>
+    public IReadOnlyCollection<CatalogRecord.TopicEntry> Topics => _topics.Values;
+
+    /// <summary>The named producers, in no order.</summary>
+    public IReadOnlyCollection<CatalogRecord.ProducerEntry> Producers => _producers.Values;
+
+    /// <summary>The users and tokens.</summary>
+    public UserTable Users => _users;
+
+    /// <summary>The highest id that a named producer has had.</summary>
+    public ulong LastProducerId { get; private set; }
+
+    /// <summary>Whether <see cref="News"/> are wanted.</summary>
+    public bool HasListener { get; set; }
+
+    /// <summary>What was changed since a listener looked last, in order.</summary>
+    public ConcurrentQueue<CatalogNews> News { get; } = new();
+
+    public CatalogRecord.TopicEntry? FindTopic(Guid id) => _topics.GetValueOrDefault(id);
+
+    public bool TryFindTopic(string name, [NotNullWhen(true)] out CatalogRecord.TopicEntry? topic)
+    {
+        topic = _topicIds.TryGetValue(name, out Guid id) ? _topics[id] : null;
+        return topic is not null;
+    }
+
+    public CatalogRecord.ProducerEntry? FindProducer(Guid topic, string name) =>
+        _producers.GetValueOrDefault((topic, name));
+
+    /// <summary>How many named producers a topic has.</summary>
+    public int CountProducers(Guid topic) => _names.GetValueOrDefault(topic);
+
+    /// <summary>The last epoch of a name that this node gave out, of those that it has noted; null for none.</summary>
+    public uint? LastEpochOf(Guid topic, string name) =>
+        _lastEpochs.TryGetValue((topic, name), out uint epoch) ? epoch : null;
+
+    public void SetLastEpoch(Guid topic, string name, uint epoch) => _lastEpochs[(topic, name)] = epoch;
+
+    /// <summary>The records of a catalog that holds what these do, and nothing else.</summary>
+    public IEnumerable<CatalogRecord> Live() =>
+        (Cluster is null ? [] : new[] { new CatalogRecord { Cluster = Cluster } })
+            .Concat(_topics.Values.Select(t => new CatalogRecord { Topic = t }))
+            .Concat(_producers.Values.Select(p => new CatalogRecord { Producer = p }))
+            .Concat(_users.Users.Values.Select(u => new CatalogRecord { User = u }))
+            .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }));
+
+    /// <summary>Makes a record count.</summary>
+    /// <param name="record">The record.</param>
+    /// <param name="isLocal">Whether a caller on this node has made it.</param>
+    public void Apply(CatalogRecord record, bool isLocal)
+    {
+        Guid? changed = null;
+        bool changesRights = false;
+        if (record.Topic is { } topic)
+        {
+            changed = topic.Id;
+            changesRights = _topics.GetValueOrDefault(topic.Id)?.Credentials != topic.Credentials;
+            _topics[topic.Id] = topic;
+            _topicIds[topic.Name] = topic.Id;
+        }
+        if (record.DeletedTopic is { } deleted)
+        {
+            changed = deleted;
+            changesRights = _topics.GetValueOrDefault(deleted)?.Credentials is not null;
+            Forget(deleted);
+        }
+        if (record.Producer is { } producer)
+        {
+            Keep(producer);
+            LastProducerId = Math.Max(LastProducerId, producer.Id);
+        }
+        if (record.ForgottenProducers is { } forgotten)
+            ForgetProducers(forgotten.TopicId, forgotten.Ids.ToHashSet().Contains);
+        if (record.Cluster is { } cluster)
+            Cluster = cluster;
+        UserTable users = record.ApplyTo(_users);
+        changesRights |= users != _users;
+        _users = users;
+        Tell(changed, changesRights, isLocal);
+    }
+
+    /// <summary>Takes over what others hold: records in between are gone.</summary>
+    public void Become(CatalogTables other)
+    {
+        Guid[] topics = [.. _topics.Keys.Union(other._topics.Keys)];
+        Replace(_topics, other._topics);
+        Replace(_topicIds, other._topicIds);
+        Replace(_producers, other._producers);
+        Replace(_names, other._names);
+        _lastEpochs.Clear();
+        LastProducerId = Math.Max(LastProducerId, other.LastProducerId);
+        Cluster = other.Cluster;
+        _users = other._users;
+        foreach (Guid topic in topics)
+            Tell(topic, changesRights: false, isLocal: false);
+        Tell(topic: null, changesRights: true, isLocal: false);
+    }
+
+    /// <summary>Forgets named producers of a topic by their ids.</summary>
+    public void ForgetProducers(Guid topic, Func<ulong, bool> which)
+    {
+        foreach (
+            CatalogRecord.ProducerEntry entry in _producers
+                .Values.Where(p => p.TopicId == topic && which(p.Id))
+                .ToArray()
+        )
+        {
+            Forget(entry);
+        }
+    }
+
+    private static void Replace<TKey, TValue>(Dictionary<TKey, TValue> own, Dictionary<TKey, TValue> others)
+        where TKey : notnull
+    {
+        own.Clear();
+        foreach ((TKey key, TValue value) in others)
+            own[key] = value;
+    }
+
+    private void Tell(Guid? topic, bool changesRights, bool isLocal)
+    {
+        if (HasListener && (topic is not null || changesRights))
+            News.Enqueue(new CatalogNews(topic, changesRights, isLocal));
+    }
+
+    private void Forget(Guid id)
+    {
+        if (
+            _topics.Remove(id, out CatalogRecord.TopicEntry? gone)
+            && _topicIds.TryGetValue(gone.Name, out Guid named)
+            && named == id
+        )
+        {
+            _topicIds.Remove(gone.Name);
+        }
+        ForgetProducers(id, static _ => true);
+        _names.Remove(id);
+    }
+
+    private void Keep(CatalogRecord.ProducerEntry entry)
+    {
+        if (!_producers.ContainsKey((entry.TopicId, entry.Name)))
+            _names[entry.TopicId] = _names.GetValueOrDefault(entry.TopicId) + 1;
+        _producers[(entry.TopicId, entry.Name)] = entry;
+        // Whoever noted it has the epochs up to it. This node goes on behind them, or says itself where.
+        _lastEpochs.Remove((entry.TopicId, entry.Name));
+    }
+
+    private void Forget(CatalogRecord.ProducerEntry entry)
+    {
+        _producers.Remove((entry.TopicId, entry.Name));
+        _lastEpochs.Remove((entry.TopicId, entry.Name));
+        _names[entry.TopicId]--;
+    }
+}

@@ -1,0 +1,42 @@
+using LightQ.Storage;
+
+namespace LightQ.Broker.Catalog;
+
+/// <summary>
+/// Where the records of a catalog are kept, in one order: a file of this broker, or a stream that all nodes of a
+/// cluster share. It applies them to the <see cref="CatalogTables"/>.
+/// </summary>
+internal interface IRecordLog : IDisposable
+{
+    /// <summary>Whether other nodes change the same catalog.</summary>
+    bool IsShared { get; }
+
+    /// <summary>Why what is stored is not, or may not be, what counts here; null while it is.</summary>
+    JournalFailure? Failure { get; }
+
+    /// <summary>
+    /// Makes a change: stores what the function gives, and applies it. Blocks until that is done.
+    /// </summary>
+    /// <param name="make">
+    /// Checks whether the change may be made, and gives its records; none when there is nothing to change. The tables
+    /// are locked. It is called again when another node was faster.
+    /// </param>
+    /// <param name="takesAway">
+    /// Whether the change takes a right away: then it counts even if this broker's own disk refuses it.
+    /// </param>
+    /// <param name="applied">Called when the records are applied, before any other is; the tables are locked.</param>
+    /// <exception cref="UnstoredException">The records are not stored, or it is not known whether they are.</exception>
+    /// <returns>Whether there was something to change.</returns>
+    bool Change(Func<IReadOnlyList<CatalogRecord>> make, bool takesAway, Action? applied = null);
+
+    /// <summary>Applies what other nodes have stored until now.</summary>
+    /// <exception cref="Replication.ReplicationException">The stream cannot be read.</exception>
+    void CatchUp();
+
+    /// <summary>Applies from now on what other nodes store, soon after they do.</summary>
+    /// <param name="news">Called after something was applied; nothing is locked.</param>
+    void Follow(Action news);
+
+    /// <summary>Ends that; completes when nothing more is applied by it.</summary>
+    ValueTask StopFollowingAsync();
+}
