@@ -21,6 +21,9 @@ internal sealed record ReplicatedLogOptions
     /// </summary>
     public int MaxRunBytes { get; init; } = 1024 * 1024;
 
+    /// <summary>Most bytes of a part of a snapshot, or of positions: of what an entry holds behind its header.</summary>
+    public int MaxBodyBytes => Math.Min(MaxRunBytes, MaxEntryBytes) - ControlEntry.HeaderSize;
+
     /// <summary>
     /// Bytes behind which a snapshot is written. Default 64 MiB, which a new owner reads in 0.1 to 0.2 s.
     /// </summary>

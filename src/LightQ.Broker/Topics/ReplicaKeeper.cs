@@ -84,6 +84,7 @@ internal sealed class ReplicaKeeper(
     private async Task EndAsync(Partition partition, ReplicatedLog log, string reason)
     {
         Put(Refused(NotLeader(reason))); // No stream opens on it any more.
+        partition.MarkLost();
         partition.CloseAll(new StreamClose(ErrorCode.NotLeader, reason));
         try
         {
@@ -94,7 +95,7 @@ internal sealed class ReplicaKeeper(
             events()?.OnRefused($"a stream of partition {index} of the topic {topic.Name}", e); // It goes with its log.
         }
         partition.EndHousekeeping();
-        groups.Keep(partition);
+        groups.End(partition);
         partition.Delays?.Stop();
         await log.DisposeAsync().ConfigureAwait(false);
     }
@@ -128,9 +129,5 @@ internal sealed class ReplicaKeeper(
             events()?.OnRefused($"partition {index} of the topic {topic.Name}", reason);
     }
 
-    private void Put(Partition partition)
-    {
-        lock (topic)
-            topic.Partitions = topic.Partitions.SetItem((int)index, partition);
-    }
+    private void Put(Partition partition) => topic.Put(partition);
 }

@@ -6,8 +6,13 @@ namespace LightQ.ClusterTests.Log;
 /// <summary>An engine in memory: streams over a network that can be cut for all of them.</summary>
 internal sealed class MemoryEngine : IReplicationEngine
 {
-    private readonly ConcurrentDictionary<string, FaultyStream> _streams = new();
+    private readonly ConcurrentDictionary<string, FaultyStream> _streams;
     private readonly ConcurrentDictionary<string, FaultyStream.Link> _links = new();
+
+    public MemoryEngine()
+        : this(new ConcurrentDictionary<string, FaultyStream>()) { }
+
+    private MemoryEngine(ConcurrentDictionary<string, FaultyStream> streams) => _streams = streams;
 
     public string Description => "memory";
 
@@ -16,6 +21,9 @@ internal sealed class MemoryEngine : IReplicationEngine
     public IReadOnlyCollection<string> Names => [.. _streams.Keys];
 
     public FaultyStream this[string name] => _streams[name];
+
+    /// <summary>The same streams, as another node reaches them.</summary>
+    public MemoryEngine Share() => new(_streams);
 
     /// <summary>From now on nothing is answered.</summary>
     public void Cut()
