@@ -14,6 +14,7 @@ public sealed record JournalOptions
     private readonly Durability _readLevel = Durability.Fsync;
     private readonly Durability _flush = Durability.Fsync;
     private readonly int _commitBytes = 4 * 1024 * 1024;
+    private readonly long _firstOffset;
 
     /// <summary>The journal's directory; made if absent, unless <see cref="MustExist"/>.</summary>
     public required string Directory { get; init; }
@@ -28,6 +29,20 @@ public sealed record JournalOptions
 
     /// <summary>Which life of the topic this is; a segment of another one is refused.</summary>
     public ulong Incarnation { get; init; } = 1;
+
+    /// <summary>
+    /// The offset of the first message of a journal that is made now: that of a copy whose original begins there. A
+    /// journal that exists keeps its own. Default 0.
+    /// </summary>
+    public long FirstOffset
+    {
+        get => _firstOffset;
+        init =>
+            _firstOffset =
+                value >= 0
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(value), value, "FirstOffset is 0 or more.");
+    }
 
     /// <summary>
     /// Bytes between appending and writing: a power of two, at least four batches. Reserved, touched only when used.

@@ -70,6 +70,8 @@ internal sealed class DeadLetterQueue
 
     private async Task<bool> TryStoreAsync(DeadLetter letter)
     {
+        if (letter.Group.Partition.IsLost)
+            return true; // It is not settled, and the partition's next owner redelivers it.
         try
         {
             // After a restart a range may lie in several batches, and may need several. What is stored is not stored

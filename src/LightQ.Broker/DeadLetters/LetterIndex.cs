@@ -18,7 +18,12 @@ internal sealed class LetterIndex(Topic dead)
     private readonly Lock _lock = new();
     private readonly Dictionary<(Guid Topic, uint Partition, string Group), SortedDictionary<long, long>> _blocks = [];
     private Task? _reading;
-    private volatile bool _isComplete;
+
+    /// <summary>
+    /// The partition of which all letters are known: after another node has owned it, it is another one, and may have
+    /// other letters.
+    /// </summary>
+    private volatile Partition? _known;
 
     /// <summary>Completes when the letters of before are known, or could not be read.</summary>
     public Task Reading => _reading ?? Task.CompletedTask;
@@ -32,7 +37,7 @@ internal sealed class LetterIndex(Topic dead)
     public bool TryFind(Partition partition, string group, long redriven, out long first)
     {
         first = long.MaxValue;
-        if (!_isComplete)
+        if (_known != dead.Partitions[0])
             return false;
         long next = Math.Max(redriven, dead.Partitions[0].Log.StartOffset),
             start = partition.Log.StartOffset;
@@ -79,7 +84,7 @@ internal sealed class LetterIndex(Topic dead)
     {
         lock (_lock)
         {
-            if (_isComplete || stopping.IsCancellationRequested || _reading is { IsCompleted: false })
+            if (_known == dead.Partitions[0] || stopping.IsCancellationRequested || _reading is { IsCompleted: false })
                 return;
             _reading = Task.Run(() => ReadAsync(known, stopping), CancellationToken.None);
         }
@@ -89,7 +94,8 @@ internal sealed class LetterIndex(Topic dead)
     {
         try
         {
-            ITopicLog log = dead.GetPartition(0).Log;
+            Partition partition = dead.GetPartition(0);
+            ITopicLog log = partition.Log;
             long end = log.ReadableOffset;
             for (long next = log.StartOffset; next < end; )
             {
@@ -98,7 +104,7 @@ internal sealed class LetterIndex(Topic dead)
                     Add(batch);
                 next = behind;
             }
-            _isComplete = true;
+            _known = partition;
         }
         catch (Exception e)
             when (e is IOException or BrokerException

@@ -3,7 +3,6 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Storage.State;
 
 namespace LightQ.Broker.DeadLetters;
 
@@ -13,7 +12,7 @@ namespace LightQ.Broker.DeadLetters;
 /// </summary>
 internal sealed class Redrive(
     LightQBroker broker,
-    OffsetStore positions,
+    GroupStore store,
     Topic topic,
     string group,
     IReadOnlyList<Group> groups
@@ -28,8 +27,11 @@ internal sealed class Redrive(
     /// <summary>Whether a kept position is a redrive's and not a group's.</summary>
     public static bool IsPosition(string name) => name.StartsWith(PositionPrefix, StringComparison.Ordinal);
 
-    /// <summary>The key under which the last redriven dead letter of a group is kept.</summary>
-    public static OffsetKey KeyOf(Topic topic, string group) => new(PositionPrefix + group, topic.Id, 0);
+    /// <summary>
+    /// The name under which the last redriven dead letter of a group is kept, beside the groups of the topic's first
+    /// partition.
+    /// </summary>
+    public static string NameOf(string group) => PositionPrefix + group;
 
     /// <exception cref="BrokerException">
     /// The group settles automatically: it gives nothing up. Or a partition of one of the topics could not be opened.
@@ -49,7 +51,7 @@ internal sealed class Redrive(
             return (0, 0);
         topic.ThrowIfIncomplete(); // Redrive would skip a letter for good whose original cannot be read now.
         ITopicLog log = dead.GetPartition(0).Log;
-        positions.TryGet(KeyOf(topic, group), out long next, out _);
+        store.TryGet(topic.Partitions[0], NameOf(group), out long next, out _);
         next = Math.Max(next, log.StartOffset);
         try
         {

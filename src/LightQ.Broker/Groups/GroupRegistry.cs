@@ -22,7 +22,7 @@ public sealed class GroupRegistry
     private static readonly TimeSpan ReadingTime = TimeSpan.FromSeconds(1);
 
     private readonly ConcurrentDictionary<(Guid Topic, string Group), GroupAssignment> _assignments = new();
-    private readonly OffsetStore _positions;
+    private readonly GroupStore _store;
     private readonly DeadLetterOffice _deadLetters;
     private readonly LightQBroker _broker;
 
@@ -42,8 +42,8 @@ public sealed class GroupRegistry
         JournalEnvironment environment
     )
     {
-        (_broker, _positions, _deadLetters) = (broker, positions, deadLetters);
-        SettledRetention = new SettledRetention(this, positions, deadLetters, environment, () => broker.Options);
+        (_broker, _store, _deadLetters) = (broker, new GroupStore(positions), deadLetters);
+        SettledRetention = new SettledRetention(this, _store, deadLetters, environment, () => broker.Options);
     }
 
     /// <summary>What removes messages that all groups have settled.</summary>
@@ -58,10 +58,7 @@ public sealed class GroupRegistry
     /// </summary>
     public IReadOnlyList<(Topic Topic, string Group)> NamesOf(IReadOnlyList<Topic> topics)
     {
-        HashSet<Guid> durable = [.. topics.Where(t => t.Settings.Kind == TopicKind.Durable).Select(t => t.Id)];
-        ILookup<Guid, string> kept = _positions
-            .Keys.Where(k => durable.Contains(k.TopicId) && !Redrive.IsPosition(k.Group))
-            .ToLookup(k => k.TopicId, k => k.Group);
+        ILookup<Guid, string> kept = _store.NamesOf(topics);
         return
         [
             .. topics.SelectMany(t =>
@@ -173,12 +170,16 @@ public sealed class GroupRegistry
             group.Reset(offset);
             Keep(group);
         }
-        Flush();
+        Flush(topic);
     }
 
     /// <summary>Stops or resumes a group's deliveries; on a durable topic that is on disk when this returns.</summary>
+    /// <exception cref="BrokerException">
+    /// There is no such group, or this node does not own one of the partitions of a topic with replicas.
+    /// </exception>
     public void SetPaused(Topic topic, string name, bool paused)
     {
+        DemandOwned(topic);
         foreach (Group group in Find(topic, name))
         {
             group.SetPaused(paused);
@@ -188,15 +189,19 @@ public sealed class GroupRegistry
         {
             // Once the partition is repaired, the position holds there, too.
             if (Read(refused, name) is { Committed: >= 0 } state)
-                _positions.Set(KeyOf(refused, name), state.Committed, (state with { IsPaused = paused }).Encode());
+                _store.Set(refused, name, state.Committed, (state with { IsPaused = paused }).Encode());
         }
-        Flush();
+        Flush(topic);
     }
 
     /// <summary>Forgets a group.</summary>
-    /// <exception cref="BrokerException">It has members: <see cref="ErrorCode.GroupInUse"/>.</exception>
+    /// <exception cref="BrokerException">
+    /// It has members, <see cref="ErrorCode.GroupInUse"/>, or this node does not own one of the partitions of a topic
+    /// with replicas.
+    /// </exception>
     public void Delete(Topic topic, string name)
     {
+        DemandOwned(topic);
         IReadOnlyList<Group> groups = Find(topic, name);
         int members = groups.Sum(g => g.MemberCount);
         if (members != 0 || groups.Any(g => !g.Partition.TryRemove(g)))
@@ -210,10 +215,10 @@ public sealed class GroupRegistry
         foreach (Group group in groups)
             Forget(group);
         foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
-            _positions.Remove(KeyOf(refused, name));
+            _store.Remove(refused, name);
         topic.RemoveGroup(name);
-        _positions.Remove(Redrive.KeyOf(topic, name));
-        Flush();
+        _store.Remove(topic.Partitions[0], Redrive.NameOf(name));
+        Flush(topic);
         NoteSettled(topic);
     }
 
@@ -223,7 +228,7 @@ public sealed class GroupRegistry
         Topic topic,
         string name,
         CancellationToken cancellationToken
-    ) => new Redrive(_broker, _positions, topic, name, Find(topic, name)).RunAsync(cancellationToken);
+    ) => new Redrive(_broker, _store, topic, name, Find(topic, name)).RunAsync(cancellationToken);
 
     /// <summary>Says why a group gets nothing at the moment.</summary>
     public IReadOnlyList<GroupReason> Explain(Topic topic, string name)
@@ -248,13 +253,17 @@ public sealed class GroupRegistry
     /// <summary>The names of all groups that a topic has; from the first call on they are in memory.</summary>
     internal ImmutableHashSet<string> AllNamesOf(Topic topic)
     {
-        if (!topic.HasAllGroups)
+        ImmutableHashSet<string>? names;
+        while ((names = topic.AllGroups(out int ownership)) is null)
         {
             foreach (string name in NamesOf(topic))
-                LoadAll(topic, name);
-            topic.HasAllGroups = true;
+            {
+                if (LoadAll(topic, name).Count != 0)
+                    topic.AddGroup(name);
+            }
+            topic.FoundAllGroups(ownership);
         }
-        return topic.GroupNames;
+        return names;
     }
 
     /// <summary>
@@ -264,11 +273,11 @@ public sealed class GroupRegistry
     {
         foreach (Group group in driven)
             Keep(group);
-        UnstoredException? unstored = UnstoredException.Of(Flush);
-        _positions.Set(Redrive.KeyOf(topic, name), nextLetter);
+        UnstoredException? unstored = UnstoredException.Of(() => Flush(topic));
+        _store.Set(topic.Partitions[0], Redrive.NameOf(name), nextLetter, []);
         if (unstored is not null)
             throw unstored;
-        Flush();
+        Flush(topic);
         NoteSettled(topic);
     }
 
@@ -318,7 +327,7 @@ public sealed class GroupRegistry
     /// <summary>The group, made if there is none and there may be another.</summary>
     private Group Enter(Partition partition, string name, SettleMode mode)
     {
-        if (partition.FindGroup(name) is not null || _positions.TryGet(KeyOf(partition, name), out _, out _))
+        if (partition.FindGroup(name) is not null || _store.TryGet(partition, name, out _, out _))
             return partition.OpenGroup(name, known => Open(partition, name, mode, known));
         lock (_making)
         {
@@ -326,7 +335,7 @@ public sealed class GroupRegistry
             int most = _broker.Options.MaxGroupsPerTopic;
             // Count the topic's own groups only if all positions together reach the limit.
             if (
-                _positions.Count + topic.Partitions.Sum(p => p.GroupCount) >= most
+                _store.CountBeside(topic) + topic.Partitions.Sum(p => p.GroupCount) >= most
                 && NamesOf(topic) is { } names
                 && names.Count >= most
                 && !names.Contains(name)
@@ -348,14 +357,7 @@ public sealed class GroupRegistry
     {
         foreach (Group group in partition.Groups())
             Forget(group);
-        foreach (
-            OffsetKey key in _positions.Keys.Where(k =>
-                k.TopicId == partition.Topic.Id && k.Partition == partition.Index
-            )
-        )
-        {
-            _positions.Remove(key);
-        }
+        _store.RemoveAll(partition);
     }
 
     /// <summary>Keeps what changed of a partition's groups.</summary>
@@ -363,6 +365,24 @@ public sealed class GroupRegistry
     {
         foreach (Group group in partition.Groups())
             Keep(group);
+        GroupStore.RequestStore(partition);
+    }
+
+    /// <summary>Ends the groups of a partition that this node has lost: its next owner goes on with them.</summary>
+    internal void End(Partition partition)
+    {
+        lock (_keeping)
+        {
+            foreach (Group group in partition.Groups())
+                group.Retire();
+        }
+    }
+
+    /// <summary>What is said of a group must come to the owners of all partitions.</summary>
+    private static void DemandOwned(Topic topic)
+    {
+        if (topic.Settings.IsReplicated)
+            topic.ThrowIfIncomplete();
     }
 
     private static CancellationTokenSource BeginReading(CancellationToken cancellationToken)
@@ -372,9 +392,6 @@ public sealed class GroupRegistry
         return reading;
     }
 
-    internal static OffsetKey KeyOf(Partition partition, string group) =>
-        new(group, partition.Topic.Id, (int)partition.Index);
-
     private void Keep(Group group)
     {
         if (group.Partition.Topic.Settings.Kind != TopicKind.Durable)
@@ -383,7 +400,7 @@ public sealed class GroupRegistry
         {
             if (group.TryTakeState(out GroupState state) && state.Committed >= 0)
             {
-                _positions.Set(KeyOf(group.Partition, group.Name), state.Committed, state.Encode());
+                _store.Set(group.Partition, group.Name, state.Committed, state.Encode());
                 if (group.Partition.Topic.Settings.Retention == Retention.Settled)
                     SettledRetention.Note(group.Partition, TimeSpan.Zero);
             }
@@ -396,11 +413,11 @@ public sealed class GroupRegistry
     /// </summary>
     private void KeepBeginning(Group group)
     {
-        if (_positions.TryGetKept(KeyOf(group.Partition, group.Name), out _))
+        if (_store.TryGetKept(group.Partition, group.Name, out _))
             return;
         Keep(group);
         // The store reports why, and tries again; retention removes nothing until it has succeeded.
-        _ = UnstoredException.Of(Flush);
+        _ = UnstoredException.Of(() => Flush(group.Partition.Topic));
     }
 
     private void NoteSettled(Topic topic)
@@ -411,26 +428,22 @@ public sealed class GroupRegistry
             SettledRetention.Note(partition, TimeSpan.Zero);
     }
 
-    /// <summary>Returns when everything that groups have settled, and what was said of them, is on the disk.</summary>
+    /// <summary>
+    /// Returns when everything that a topic's groups have settled, and what was said of them, is on the disk, or in the
+    /// streams of a topic with replicas.
+    /// </summary>
     /// <exception cref="UnstoredException">The disk refuses; it counts all the same.</exception>
-    internal void Flush()
-    {
-        try
-        {
-            _positions.Flush();
-        }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
-        {
-            throw UnstoredException.InForce(error);
-        }
-    }
+    /// <exception cref="BrokerException">
+    /// <see cref="ErrorCode.NotLeader"/>: a partition with replicas was lost before.
+    /// </exception>
+    internal void Flush(Topic topic) => _store.Flush(topic);
 
     private void Forget(Group group)
     {
         lock (_keeping)
         {
             group.Retire();
-            _positions.Remove(KeyOf(group.Partition, group.Name));
+            _store.Remove(group.Partition, group.Name);
         }
         _assignments.TryRemove((group.Partition.Topic.Id, group.Name), out _);
     }
@@ -493,7 +506,7 @@ public sealed class GroupRegistry
 
     private GroupState Read(Partition partition, string name) =>
         partition.Topic.Settings.Kind == TopicKind.Durable
-        && _positions.TryGet(KeyOf(partition, name), out long committed, out ReadOnlyMemory<byte> state)
+        && _store.TryGet(partition, name, out long committed, out ReadOnlyMemory<byte> state)
             ? GroupState.Decode(committed, state.Span)
             : GroupState.None;
 }

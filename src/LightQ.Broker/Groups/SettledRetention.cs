@@ -4,7 +4,6 @@ using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Topics;
 using LightQ.Scheduling;
 using LightQ.Storage;
-using LightQ.Storage.State;
 
 namespace LightQ.Broker.Groups;
 
@@ -19,7 +18,7 @@ namespace LightQ.Broker.Groups;
 /// </remarks>
 internal sealed class SettledRetention(
     GroupRegistry groups,
-    OffsetStore positions,
+    GroupStore store,
     DeadLetterOffice deadLetters,
     JournalEnvironment environment,
     Func<BrokerOptions> options
@@ -59,17 +58,20 @@ internal sealed class SettledRetention(
     public RetentionHold Find(Partition partition)
     {
         Topic topic = partition.Topic;
+        var unknown = new RetentionHold(0, "", IsPassing: true);
+        // In this order: a partition that is owned from now on has groups that the topic may not have had.
+        if (topic is { Settings.IsReplicated: true, IsIncomplete: true })
+            return unknown;
         ImmutableHashSet<string> names = groups.AllNamesOf(topic);
         if (names.IsEmpty)
             return default(RetentionHold) with { Group = "" };
-        var unknown = new RetentionHold(0, "", IsPassing: true);
-        if (topic.IsIncomplete || positions.IsForgetting(topic.Id))
+        if (topic.IsIncomplete || store.IsForgetting(topic))
             return unknown;
         // In this order: a redriven message is in its group before its letter counts as done, and a letter is stored
         // before its original counts as settled.
         Dictionary<string, long> redriven = names.ToDictionary(
             name => name,
-            name => positions.TryGetKept(Redrive.KeyOf(topic, name), out long letter) ? letter : 0
+            name => store.TryGetKept(topic.Partitions[0], Redrive.NameOf(name), out long letter) ? letter : 0
         );
         var lowest = new RetentionHold(long.MaxValue, "");
         foreach (string name in names)
@@ -121,7 +123,7 @@ internal sealed class SettledRetention(
     {
         try
         {
-            positions.Flush();
+            store.FlushDisk();
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -149,7 +151,7 @@ internal sealed class SettledRetention(
     private RetentionHold HoldOf(Partition partition, string name)
     {
         long settled = Math.Max(0, partition.FindGroup(name)?.Committed ?? 0);
-        long kept = positions.TryGetKept(GroupRegistry.KeyOf(partition, name), out long found) ? found : 0;
+        long kept = store.TryGetKept(partition, name, out long found) ? found : 0;
         return new RetentionHold(Math.Min(settled, kept), name, IsPassing: kept < settled);
     }
 }

@@ -29,6 +29,7 @@ internal sealed class ReplicatedLog : ITopicLog
     private readonly JournalLog _local;
     private readonly RunSender _sender;
     private readonly IPartitionState _state;
+    private readonly int _mostBodyBytes;
     private readonly Lock _appendLock;
     private readonly TimeProvider _time;
     private readonly Func<string, bool>? _yieldsTo;
@@ -64,7 +65,8 @@ internal sealed class ReplicatedLog : ITopicLog
         _memory = RingMemory.Native(options.RingBytes);
         _ring = new ByteRing(_memory, options.MaxBatchBytes);
         Copy = new CommittedCopy(local, state, appendLock);
-        _sender = new RunSender(stream, _ring, Copy, CaptureState, options, progress, OnLost);
+        _mostBodyBytes = options.MaxBodyBytes;
+        _sender = new RunSender(stream, _ring, Copy, Capture, OnStored, options, progress, OnLost);
     }
 
     public long StartOffset => _local.StartOffset;
@@ -139,9 +141,14 @@ internal sealed class ReplicatedLog : ITopicLog
     /// <param name="cancellationToken">Stops waiting; what is not confirmed then is not acknowledged.</param>
     public async Task StepDownAsync(string reason, CancellationToken cancellationToken)
     {
-        if (TryEnd(reason))
-            await _sender.EndAsync(cancellationToken).ConfigureAwait(false);
+        if (!TryEnd(reason))
+            return;
+        _state.Collect();
+        await _sender.EndAsync(cancellationToken).ConfigureAwait(false);
     }
+
+    /// <summary>Stores the positions of groups that have changed, behind what is under way. Any thread.</summary>
+    public void RequestPositions() => _sender.RequestPositions();
 
     /// <summary>Everything: what is committed is never cut back, whichever epoch it is of.</summary>
     public long EndOfEpoch(uint epoch) => EndOffset;
@@ -199,10 +206,22 @@ internal sealed class ReplicatedLog : ITopicLog
         await _local.DisposeAsync().ConfigureAwait(false);
     }
 
-    private PendingSnapshot CaptureState()
+    private PendingEntry Capture(EntryKind kind)
     {
         lock (_appendLock)
-            return new PendingSnapshot(_sender.End, _nextOffset, _appendTime, _state.Save());
+        {
+            IReadOnlyList<ReadOnlyMemory<byte>>? bodies =
+                kind == EntryKind.Positions ? _state.SavePositions(_mostBodyBytes) : null;
+            kind = bodies is null ? EntryKind.Snapshot : kind;
+            bodies ??= SavedState.Split(_state.Save(), _mostBodyBytes);
+            return new PendingEntry(kind, _sender.End, _nextOffset, _appendTime, bodies);
+        }
+    }
+
+    private void OnStored()
+    {
+        lock (_appendLock)
+            _state.OnStored();
     }
 
     private void OnLost(string reason)

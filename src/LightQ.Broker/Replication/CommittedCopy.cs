@@ -18,6 +18,12 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
     /// <summary>The first offset that the journal holds: retention has let go what is in front of it.</summary>
     public long StartOffset => journal.StartOffset;
 
+    /// <summary>
+    /// Where the stream begins, when retention has removed from it what would follow in the journal: only one that
+    /// begins there can take it in. Null otherwise.
+    /// </summary>
+    public long? StreamFront { get; private set; }
+
     /// <summary>The journal's writer has made room, or the disk has.</summary>
     public void OnProgress()
     {
@@ -60,23 +66,34 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
             state.Load(saved);
     }
 
-    bool IReplayTarget.TryTake(in BatchView batch)
+    void IReplayTarget.OnPassed(ReadOnlySpan<byte> saved)
     {
-        if (batch.BaseOffset > journal.EndOffset)
-        {
-            throw new ReplicationException(
-                $"The stream begins at offset {batch.BaseOffset}, since retention has removed what was before, and "
-                    + $"this node's journal ends at {journal.EndOffset}: a backup of it must be brought back."
-            );
-        }
+        lock (appendLock)
+            state.LoadPositions(saved);
+    }
+
+    void IReplayTarget.OnPositions(ReadOnlySpan<byte> changed)
+    {
+        lock (appendLock)
+            state.OnPositions(changed);
+    }
+
+    void IReplayTarget.OnEnd(long nextOffset) => DemandJournalTo(nextOffset);
+
+    bool IReplayTarget.TryTake(in BatchView batch, bool isInSnapshot)
+    {
+        DemandJournalTo(batch.BaseOffset);
         // What the node held before it claims is what the stream has: only committed batches ever get here.
         if (batch.BaseOffset >= journal.EndOffset && AppendSome(batch.Bytes) == 0)
         {
             journal.Signal();
             return false;
         }
-        lock (appendLock)
-            state.OnReplayed(batch);
+        if (!isInSnapshot)
+        {
+            lock (appendLock)
+                state.OnReplayed(batch);
+        }
         return true;
     }
 
@@ -94,6 +111,17 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
     }
 
     private static TaskCompletionSource NewRoom() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private void DemandJournalTo(long offset)
+    {
+        if (offset <= journal.EndOffset)
+            return;
+        StreamFront = offset;
+        throw new ReplicationException(
+            $"The stream begins at offset {offset}, since retention has removed what was before, and this node's "
+                + $"journal ends at {journal.EndOffset}."
+        );
+    }
 
     /// <returns>How many bytes were copied.</returns>
     private int AppendSome(ReadOnlySpan<byte> run)

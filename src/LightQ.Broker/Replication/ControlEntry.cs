@@ -6,8 +6,8 @@ namespace LightQ.Broker.Replication;
 
 /// <summary>An entry that is no data: a claim, a snapshot, or positions of groups. It takes no offsets.</summary>
 /// <remarks>
-/// Little-endian: u32 CRC-32C of what follows, u8 version, u8 kind, u16 zero, u32 epoch, u32 zero, i64 end offset, i64
-/// append time, u64 confirmed snapshot, and the body.
+/// Little-endian: u32 CRC-32C of what follows, u8 version, u8 kind, u16 part, u32 epoch, u32 parts left, i64 end offset,
+/// i64 append time, u64 confirmed snapshot, and the body.
 /// </remarks>
 /// <param name="Kind">What it is.</param>
 /// <param name="Epoch">The epoch of the owner that wrote it; of a claim the one that begins with it.</param>
@@ -18,7 +18,8 @@ namespace LightQ.Broker.Replication;
 /// none.
 /// </param>
 /// <param name="Body">
-/// Of a claim who claims (<see cref="Claimant"/>), of a snapshot the partition's state, of positions those.
+/// Of a claim who claims (<see cref="Claimant"/>), of a snapshot the partition's state or a part of it, of positions
+/// those that have changed.
 /// </param>
 internal readonly record struct ControlEntry(
     EntryKind Kind,
@@ -29,8 +30,15 @@ internal readonly record struct ControlEntry(
     ReadOnlyMemory<byte> Body
 )
 {
+    /// <summary>Bytes in front of the body.</summary>
+    public const int HeaderSize = 40;
     private const byte Version = 1;
-    private const int HeaderSize = 40;
+
+    /// <summary>Of a snapshot: which of its parts this is, from 0.</summary>
+    public ushort Part { get; init; }
+
+    /// <summary>Of a snapshot: how many parts follow; they have the next sequences.</summary>
+    public uint PartsLeft { get; init; }
 
     /// <summary>The bytes that are stored.</summary>
     public byte[] Encode()
@@ -38,7 +46,9 @@ internal readonly record struct ControlEntry(
         byte[] bytes = new byte[HeaderSize + Body.Length];
         bytes[4] = Version;
         bytes[5] = (byte)Kind;
+        BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(6), Part);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), Epoch);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(12), PartsLeft);
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(16), EndOffset);
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(24), AppendTime);
         BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(32), ConfirmedSnapshot);
@@ -70,7 +80,11 @@ internal readonly record struct ControlEntry(
             BinaryPrimitives.ReadInt64LittleEndian(bytes[24..]),
             BinaryPrimitives.ReadUInt64LittleEndian(bytes[32..]),
             stored.Payload[HeaderSize..]
-        );
+        )
+        {
+            Part = BinaryPrimitives.ReadUInt16LittleEndian(bytes[6..]),
+            PartsLeft = BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]),
+        };
         return true;
     }
 }

@@ -8,9 +8,21 @@ internal interface IReplayTarget
     /// <summary>The state of the partition in front of what is read next.</summary>
     void OnSnapshot(ReadOnlySpan<byte> state);
 
+    /// <summary>A snapshot lies in what is read: its state is what has been read up to there.</summary>
+    void OnPassed(ReadOnlySpan<byte> state);
+
+    /// <summary>Positions of groups that count.</summary>
+    void OnPositions(ReadOnlySpan<byte> changed);
+
     /// <summary>A batch that counts.</summary>
+    /// <param name="batch">The batch.</param>
+    /// <param name="isInSnapshot">Whether the state of a snapshot that comes later knows it already.</param>
     /// <returns>False to be asked again when <see cref="WaitForRoomAsync"/> ends.</returns>
-    bool TryTake(in BatchView batch);
+    bool TryTake(in BatchView batch, bool isInSnapshot);
+
+    /// <summary>Everything in front of an offset has been read, but for what retention has removed.</summary>
+    /// <exception cref="ReplicationException">The target lacks something of it that it needs.</exception>
+    void OnEnd(long nextOffset);
 
     /// <summary>Ends when there may be room for a batch.</summary>
     ValueTask WaitForRoomAsync(CancellationToken cancellationToken);

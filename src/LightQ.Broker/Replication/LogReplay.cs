@@ -13,6 +13,9 @@ namespace LightQ.Broker.Replication;
 internal sealed class LogReplay(IReplayTarget target)
 {
     private const int FollowedAtOnce = 4;
+    private readonly List<ReadOnlyMemory<byte>> _parts = [];
+    private SavedState? _awaited;
+    private ulong _lastPart;
     private long _purgedTo;
 
     /// <summary>The sequence of the last entry that was read.</summary>
@@ -37,27 +40,27 @@ internal sealed class LogReplay(IReplayTarget target)
     public long VoidEntries { get; private set; }
 
     /// <summary>Begins at the front of the stream, or of what retention has left of it: claims stay.</summary>
-    /// <param name="purgedTo">
-    /// Retention may have removed data in front of this offset: that of a snapshot that counts. Further behind nothing
-    /// may be missing.
+    /// <param name="saved">
+    /// A snapshot that counts; null for none. Retention may have removed what is in front of it, and further behind
+    /// nothing may be missing. The state is the snapshot's from there on.
     /// </param>
-    public void StartAtFront(long purgedTo)
+    public void StartAtFront(SavedState? saved)
     {
         (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (0, 0, 0, 0, 0);
-        _purgedTo = purgedTo;
+        (_awaited, _purgedTo) = (saved, saved?.EndOffset ?? 0);
     }
 
     /// <summary>Begins behind a snapshot that a claim or a later snapshot has named (rule R4).</summary>
-    public void StartBehind(ulong sequence, in ControlEntry snapshot)
+    public void StartBehind(SavedState saved)
     {
         (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (
-            sequence,
-            snapshot.Epoch,
-            snapshot.EndOffset,
-            snapshot.AppendTime,
-            sequence
+            saved.Sequence,
+            saved.Epoch,
+            saved.EndOffset,
+            saved.AppendTime,
+            saved.Sequence
         );
-        target.OnSnapshot(snapshot.Body.Span);
+        target.OnSnapshot(saved.State);
     }
 
     /// <summary>Reads everything that is stored up to a sequence.</summary>
@@ -73,6 +76,7 @@ internal sealed class LogReplay(IReplayTarget target)
             await TakeAsync(stream.Name, entry, cancellationToken).ConfigureAwait(false);
         }
         Sequence = Math.Max(Sequence, last); // The last ones may have been purged.
+        LoadAwaited(stream.Name, Sequence + 1);
     }
 
     /// <summary>
@@ -106,6 +110,7 @@ internal sealed class LogReplay(IReplayTarget target)
     {
         if (entry.Sequence <= Sequence)
             throw new ReplicationException($"{stream}: entry {entry.Sequence} came behind {Sequence}.");
+        LoadAwaited(stream, entry.Sequence); // Its own entries may have been purged meanwhile.
         bool isHole = entry.Sequence != Sequence + 1;
         Sequence = entry.Sequence;
         bool isValid =
@@ -114,6 +119,7 @@ internal sealed class LogReplay(IReplayTarget target)
                 : TakeControl(stream, entry, isHole);
         if (!isValid)
             VoidEntries++;
+        LoadAwaited(stream, Sequence + 1);
         return isValid;
     }
 
@@ -137,8 +143,44 @@ internal sealed class LogReplay(IReplayTarget target)
         if (entry.Epoch != Epoch || entry.EndOffset != NextOffset)
             return false;
         if (entry.Kind == EntryKind.Snapshot)
-            ConfirmedSnapshot = stored.Sequence;
+            TakePart(stored.Sequence, entry);
+        else if (_awaited is null)
+            target.OnPositions(entry.Body.Span);
         return true;
+    }
+
+    /// <summary>A snapshot counts when all of its parts are there, one behind the other: half of one is none.</summary>
+    private void TakePart(ulong sequence, in ControlEntry part)
+    {
+        bool follows = part.Part == _parts.Count && sequence == _lastPart + 1;
+        if (part.Part == 0 || !follows)
+            _parts.Clear();
+        if (part.Part != _parts.Count)
+            return;
+        _parts.Add(part.Body);
+        _lastPart = sequence;
+        if (part.PartsLeft != 0)
+            return;
+        ConfirmedSnapshot = sequence;
+        if (_awaited is null)
+            target.OnPassed(SavedState.Join(_parts));
+        _parts.Clear();
+    }
+
+    /// <summary>What was read from the front has come to the snapshot: its state counts from here on.</summary>
+    private void LoadAwaited(string stream, ulong next)
+    {
+        if (_awaited is not { } saved || next <= saved.Sequence)
+            return;
+        if (NextOffset != saved.EndOffset)
+        {
+            throw new ReplicationException(
+                $"{stream}: the snapshot {saved.Sequence} stands at offset {saved.EndOffset}, and what is in front of "
+                    + $"it ends at {NextOffset}."
+            );
+        }
+        _awaited = null;
+        target.OnSnapshot(saved.State);
     }
 
     /// <summary>A run counts as a whole or not at all: it was one append.</summary>
@@ -166,7 +208,7 @@ internal sealed class LogReplay(IReplayTarget target)
     {
         BatchView.TryRead(bytes, out BatchView batch);
         length = batch.Length;
-        if (!target.TryTake(batch))
+        if (!target.TryTake(batch, isInSnapshot: _awaited is not null))
             return false;
         (NextOffset, AppendTime) = (batch.NextOffset, batch.AppendTime);
         return true;

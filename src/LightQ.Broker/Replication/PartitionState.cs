@@ -1,16 +1,48 @@
+using System.Buffers.Binary;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Broker.Replication;
 
-/// <summary>A partition's named producers and delays, as snapshots keep them.</summary>
-/// <param name="partition">The partition, which is being opened.</param>
+/// <summary>A partition's named producers, delays and positions of groups, as snapshots keep them.</summary>
+/// <remarks>A snapshot: u32 length of the positions, little-endian, the positions, and what journals keep.</remarks>
+/// <param name="partition">The partition, which is being opened; one with positions of its own.</param>
 /// <param name="isProducer">Whether its topic has a named producer of an id that may have an epoch.</param>
 internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool> isProducer) : IPartitionState
 {
-    public void Load(ReadOnlySpan<byte> state) => partition.LoadState(state, isProducer);
+    public void Load(ReadOnlySpan<byte> state)
+    {
+        LoadPositions(state);
+        partition.LoadState(state[(sizeof(int) + LengthOfPositions(state))..], isProducer);
+    }
+
+    public void LoadPositions(ReadOnlySpan<byte> state) =>
+        partition.Positions!.Load(state.Slice(sizeof(int), LengthOfPositions(state)));
 
     public void OnReplayed(in BatchView batch) => partition.OnRecovered(batch, isProducer);
 
-    public byte[] Save() => partition.SaveState();
+    public void OnPositions(ReadOnlySpan<byte> changed) => partition.Positions!.Apply(changed);
+
+    public void Collect() => partition.KeepPositions();
+
+    public byte[] Save()
+    {
+        byte[] positions = partition.Positions!.Save(),
+            length = new byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32LittleEndian(length, positions.Length);
+        return [.. length, .. positions, .. partition.SaveState()];
+    }
+
+    public IReadOnlyList<ReadOnlyMemory<byte>>? SavePositions(int mostBytes) =>
+        partition.Positions!.SaveChanges(mostBytes);
+
+    public void OnStored() => partition.Positions!.OnStored();
+
+    private static int LengthOfPositions(ReadOnlySpan<byte> state)
+    {
+        int length = state.Length < sizeof(int) ? -1 : BinaryPrimitives.ReadInt32LittleEndian(state);
+        return length >= 0 && length <= state.Length - sizeof(int)
+            ? length
+            : throw new ReplicationException("A snapshot contradicts its length.");
+    }
 }

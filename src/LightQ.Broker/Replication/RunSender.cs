@@ -20,23 +20,26 @@ internal sealed class RunSender : IAsyncDisposable
     private readonly IReplicatedStream _stream;
     private readonly ByteRing _ring;
     private readonly CommittedCopy _copy;
-    private readonly Func<PendingSnapshot> _capture;
+    private readonly Func<EntryKind, PendingEntry> _capture;
     private readonly ReplicatedLogOptions _options;
+    private readonly Action _stored;
     private readonly Action _progress;
     private readonly Action<string> _lost;
     private readonly Sequence _gate = new();
     private readonly CancellationTokenSource _stop = new();
-    private readonly Queue<(long EndOffset, ulong Sequence)> _saved = new();
-    private PendingSnapshot? _snapshot;
+    private readonly Queue<(long EndOffset, ulong First)> _saved = new();
+    private PendingEntry? _pending;
     private TaskCompletionSource? _ended;
     private ulong _last;
     private ulong _confirmedSnapshot;
+    private ulong _previousSaved;
     private uint _epoch;
     private long _end;
     private long _position;
     private long _committed;
     private long _unsaved;
     private bool _isSnapshotWanted;
+    private bool _arePositionsWanted;
     private bool _isActive;
     private int _sending;
 
@@ -44,14 +47,15 @@ internal sealed class RunSender : IAsyncDisposable
         IReplicatedStream stream,
         ByteRing ring,
         CommittedCopy copy,
-        Func<PendingSnapshot> capture,
+        Func<EntryKind, PendingEntry> capture,
+        Action stored,
         ReplicatedLogOptions options,
         Action progress,
         Action<string> lost
     )
     {
         (_stream, _ring, _copy) = (stream, ring, copy);
-        (_capture, _options, _progress, _lost) = (capture, options, progress, lost);
+        (_capture, _stored, _options, _progress, _lost) = (capture, stored, options, progress, lost);
         _position = _committed = _end = ring.AddGate(_gate, ring.Published);
     }
 
@@ -70,7 +74,10 @@ internal sealed class RunSender : IAsyncDisposable
 
     private bool IsActive => Volatile.Read(ref _isActive);
 
-    private bool HasWork => End != Volatile.Read(ref _position) || Volatile.Read(ref _isSnapshotWanted);
+    private bool HasWork =>
+        End != Volatile.Read(ref _position)
+        || Volatile.Read(ref _isSnapshotWanted)
+        || Volatile.Read(ref _arePositionsWanted);
 
     /// <summary>The partition is owned from now on. Once.</summary>
     public void Begin(in Ownership owned)
@@ -88,13 +95,20 @@ internal sealed class RunSender : IAsyncDisposable
             _ = SendAsync();
     }
 
+    /// <summary>Stores positions of groups that have changed, behind what was appended. Any thread.</summary>
+    public void RequestPositions()
+    {
+        Volatile.Write(ref _arePositionsWanted, true);
+        Signal();
+    }
+
     /// <summary>Sends what is left and a snapshot, and ends the ownership. Nothing may be appended any more.</summary>
     public async Task EndAsync(CancellationToken cancellationToken)
     {
         var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _ended = ended;
         Volatile.Write(ref _isSnapshotWanted, true);
-        Signal();
+        RequestPositions();
         if (IsActive)
             await ended.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
         Volatile.Write(ref _isActive, false);
@@ -133,9 +147,9 @@ internal sealed class RunSender : IAsyncDisposable
                     await _copy.AppendAsync(bytes, _stop.Token).ConfigureAwait(false);
                     MoveTo(end);
                 }
-                else if (_snapshot is not null)
+                else if (_pending is not null)
                 {
-                    if (!await SaveAsync(_snapshot).ConfigureAwait(false))
+                    if (!await SaveAsync(_pending).ConfigureAwait(false))
                         return;
                 }
                 else
@@ -159,16 +173,11 @@ internal sealed class RunSender : IAsyncDisposable
         }
     }
 
-    /// <summary>The next run to send: in front of a snapshot that was captured, if there is one.</summary>
+    /// <summary>The next run to send: in front of what was captured of the state, if there is something.</summary>
     private bool TryGetRun(out RingRun run)
     {
-        if (_snapshot is null && (_unsaved >= _options.SnapshotBytes || Volatile.Read(ref _isSnapshotWanted)))
-        {
-            Volatile.Write(ref _isSnapshotWanted, false);
-            if (_unsaved > 0 || End != _position)
-                _snapshot = _capture();
-        }
-        long end = _snapshot?.Position ?? End;
+        _pending ??= TryCapture();
+        long end = _pending?.Position ?? End;
         while (!_ring.TryGetRun(_position, end, _options.MaxRunBytes, out run))
         {
             if (run.NextPosition == _position)
@@ -176,6 +185,21 @@ internal sealed class RunSender : IAsyncDisposable
             MoveTo(run.NextPosition); // Padding at the end of a lap.
         }
         return true;
+    }
+
+    private PendingEntry? TryCapture()
+    {
+        if (_unsaved >= _options.SnapshotBytes || Volatile.Read(ref _isSnapshotWanted))
+        {
+            Volatile.Write(ref _isSnapshotWanted, false);
+            if (_unsaved > 0 || End != _position)
+                return _capture(EntryKind.Snapshot);
+        }
+        if (!Volatile.Read(ref _arePositionsWanted))
+            return null;
+        Volatile.Write(ref _arePositionsWanted, false);
+        PendingEntry positions = _capture(EntryKind.Positions);
+        return positions.Bodies.Count == 0 ? null : positions;
     }
 
     /// <returns>Whether there is more to do; otherwise it rests, until <see cref="Signal"/>.</returns>
@@ -188,42 +212,57 @@ internal sealed class RunSender : IAsyncDisposable
         return HasWork && TryBegin();
     }
 
-    private async Task<bool> SaveAsync(PendingSnapshot snapshot)
+    private async Task<bool> SaveAsync(PendingEntry pending)
     {
-        var entry = new ControlEntry(
-            EntryKind.Snapshot,
-            _epoch,
-            snapshot.EndOffset,
-            snapshot.AppendTime,
-            _confirmedSnapshot,
-            snapshot.State
-        );
-        byte[] bytes = entry.Encode();
-        if (bytes.Length <= _options.MaxEntryBytes)
+        bool isSnapshot = pending.Kind == EntryKind.Snapshot;
+        ulong first = _last + 1;
+        int count = pending.Bodies.Count;
+        for (int i = 0; i < count; i++)
         {
-            if (!await AppendAsync(EntryKind.Snapshot, bytes).ConfigureAwait(false))
+            var entry = new ControlEntry(
+                pending.Kind,
+                _epoch,
+                pending.EndOffset,
+                pending.AppendTime,
+                _confirmedSnapshot,
+                pending.Bodies[i]
+            )
+            {
+                Part = isSnapshot ? (ushort)i : (ushort)0,
+                PartsLeft = isSnapshot ? (uint)(count - 1 - i) : 0,
+            };
+            byte[] bytes = entry.Encode();
+            if (!await AppendAsync(pending.Kind, bytes).ConfigureAwait(false))
                 return false;
-            _confirmedSnapshot = _last;
-            _saved.Enqueue((snapshot.EndOffset, _last));
-            await TrimAsync().ConfigureAwait(false);
+            _unsaved += bytes.Length;
         }
-        (_snapshot, _unsaved) = (null, 0);
+        _pending = null;
+        _stored();
+        if (isSnapshot)
+        {
+            (_confirmedSnapshot, _unsaved) = (_last, 0);
+            _saved.Enqueue((pending.EndOffset, first));
+            await TrimAsync().ConfigureAwait(false);
+            _previousSaved = first;
+        }
         return true;
     }
 
     /// <summary>
     /// Removes from the stream what the journal no longer holds, up to one of this owner's snapshots; never the last
-    /// one, nor a claim.
+    /// one, nor a claim. Positions go that are in front of the last but one, which holds them.
     /// </summary>
     private async ValueTask TrimAsync()
     {
         ulong before = 0;
         while (_saved.Count > 1 && _saved.Peek().EndOffset <= _copy.StartOffset)
-            before = _saved.Dequeue().Sequence;
-        if (before == 0)
-            return;
+            before = _saved.Dequeue().First;
         try
         {
+            if (_previousSaved != 0)
+                await _stream.PurgeAsync(EntryKind.Positions, _previousSaved, _stop.Token).ConfigureAwait(false);
+            if (before == 0)
+                return;
             await _stream.PurgeAsync(EntryKind.Data, before, _stop.Token).ConfigureAwait(false);
             await _stream.PurgeAsync(EntryKind.Snapshot, before, _stop.Token).ConfigureAwait(false);
         }

@@ -46,6 +46,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
         }
         while (true)
         {
+            target.OnEnd(Replay.NextOffset);
             var claim = new ControlEntry(
                 EntryKind.Claim,
                 Replay.Epoch + 1,
@@ -90,23 +91,15 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
 
     private async Task BeginAsync(long heldTo, CancellationToken cancellationToken)
     {
-        long purgedTo = 0;
         ulong sequence = await FindSnapshotAsync(cancellationToken).ConfigureAwait(false);
-        if (sequence != 0)
-        {
-            StreamEntry stored =
-                await stream.GetAsync(sequence, cancellationToken).ConfigureAwait(false)
-                ?? throw new ReplicationException($"{stream.Name}: the snapshot {sequence} is missing.");
-            if (stored.Kind != EntryKind.Snapshot || !ControlEntry.TryDecode(stored, out ControlEntry? snapshot))
-                throw new ReplicationException($"{stream.Name}: entry {sequence} is no snapshot, or is damaged.");
-            if (snapshot.Value.EndOffset <= heldTo)
-            {
-                Replay.StartBehind(sequence, snapshot.Value);
-                return;
-            }
-            purgedTo = snapshot.Value.EndOffset;
-        }
-        Replay.StartAtFront(purgedTo);
+        SavedState? saved =
+            sequence == 0
+                ? null
+                : await SavedState.ReadAsync(stream, sequence, cancellationToken).ConfigureAwait(false);
+        if (saved is not null && saved.EndOffset <= heldTo)
+            Replay.StartBehind(saved);
+        else
+            Replay.StartAtFront(saved);
     }
 
     /// <summary>

@@ -101,6 +101,12 @@ public sealed class Partition : IHousekept
     /// <summary>How many ids of messages are remembered. Any thread.</summary>
     public int RememberedIds => Dedup?.Count ?? 0;
 
+    /// <summary>What is kept of the groups of a partition with replicas that this node owns; null for others.</summary>
+    internal StreamPositions? Positions { get; init; }
+
+    /// <summary>Whether another node may own it by now: nothing that happens here is kept any more.</summary>
+    internal bool IsLost { get; private set; }
+
     /// <summary>The named producers; guarded by <see cref="AppendLock"/>.</summary>
     internal ProducerTable NamedProducers { get; } = new();
 
@@ -359,6 +365,12 @@ public sealed class Partition : IHousekept
         _housekeeping?.Schedule.Remove(this);
         _housekeeping = null;
     }
+
+    /// <summary>The partition was lost.</summary>
+    internal void MarkLost() => IsLost = true;
+
+    /// <summary>Notes how far its groups have got.</summary>
+    internal void KeepPositions() => _housekeeping?.KeepPositions(this);
 
     /// <summary>A group's position moved, for the first time since positions were kept.</summary>
     internal void OnPositionMoved()

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Delays;
+using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Replication;
 using LightQ.Protocol;
@@ -140,10 +141,41 @@ internal sealed class PartitionOpener(
     )
     {
         ReplicationOptions replication = broker().Replication!;
+        replication.Demand(topic.Settings.MaxBatchBytes);
+        for (long firstOffset = 0; ; )
+        {
+            (Partition partition, ReplicatedLog log) = OpenReplicated(topic, index, firstOffset, replication);
+            try
+            {
+                await log.ClaimAsync(replication.Node, cancellationToken).ConfigureAwait(false);
+                DedupSwitch.Begin(partition);
+                return (partition, log);
+            }
+            catch (ReplicationException) when (log.Copy.StreamFront is { } front)
+            {
+                // What the node has, retention has removed from the stream, with something behind it: the copy begins
+                // anew where the stream does.
+                firstOffset = front;
+                await log.DeleteAsync().ConfigureAwait(false);
+            }
+            catch
+            {
+                await log.DisposeAsync().ConfigureAwait(false);
+                throw;
+            }
+        }
+    }
+
+    private (Partition Partition, ReplicatedLog Log) OpenReplicated(
+        Topic topic,
+        uint index,
+        long firstOffset,
+        ReplicationOptions replication
+    )
+    {
         Partition partition = NewDurable(topic, index);
-        replication.Demand(partition.MaxBatchBytes);
         Func<Guid, ulong, uint, bool> isProducer = producers();
-        Journal journal = OpenCopy(partition);
+        Journal journal = OpenCopy(partition, firstOffset);
         var log = new ReplicatedLog(
             replication.Engine.GetStream(replication.StreamOf(topic.Id, index)),
             journal,
@@ -160,18 +192,9 @@ internal sealed class PartitionOpener(
             () => Announce(partition)
         );
         partition.Log = log;
+        partition.Positions!.StoreWith(log.RequestPositions);
         journal.Listener = new CopyListener(partition, log, broker().StorageEvents);
-        try
-        {
-            await log.ClaimAsync(replication.Node, cancellationToken).ConfigureAwait(false);
-            DedupSwitch.Begin(partition);
-            return (partition, log);
-        }
-        catch
-        {
-            await log.DisposeAsync().ConfigureAwait(false);
-            throw;
-        }
+        return (partition, log);
     }
 
     private static void Announce(Partition partition)
@@ -181,7 +204,10 @@ internal sealed class PartitionOpener(
     }
 
     private Partition NewDurable(Topic topic, uint index) =>
-        new(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals));
+        new(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals))
+        {
+            Positions = topic.Settings.IsReplicated ? new StreamPositions() : null,
+        };
 
     private Partition OpenOne(Topic topic, uint index, bool isNew, Func<Guid, ulong, uint, bool> isProducer)
     {
@@ -224,11 +250,12 @@ internal sealed class PartitionOpener(
     /// The journal of what is committed elsewhere: written and synced in the background, since an unclean end costs a
     /// node no more than reading the stream's end again. It says nothing of producers: they may be ahead of it.
     /// </summary>
-    private Journal OpenCopy(Partition partition)
+    private Journal OpenCopy(Partition partition, long firstOffset)
     {
         Journal journal = Journal.Open(
             OptionsOf(partition) with
             {
+                FirstOffset = firstOffset,
                 ReadLevel = Durability.Written,
                 Flush = Durability.Written,
             },

@@ -252,6 +252,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                 return false;
             long began = Time.GetTimestamp();
             await EndAppendsAsync(log, reason).ConfigureAwait(false);
+            partition.MarkLost();
             Tell(PartitionStand.Released, epoch, to, isPinned);
             Put(Refused(NotLeader(reason, to, epoch)));
             Situation now;
@@ -287,6 +288,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                 TellIfNew(PartitionStand.Claims);
         }
         Put(Refused(NotLeader(reason, "", log.Epoch))); // No stream opens on it any more.
+        partition.MarkLost();
         partition.CloseAll(partition.CloseOf(ErrorCode.NotLeader, reason));
         await EndAsync(partition, log).ConfigureAwait(false);
     }
@@ -303,7 +305,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             _site.Events()?.OnRefused($"a stream of partition {_index} of the topic {_topic.Name}", e);
         }
         partition.EndHousekeeping();
-        _site.Groups.Keep(partition);
+        _site.Groups.End(partition);
         partition.Delays?.Stop();
         await log.DisposeAsync().ConfigureAwait(false);
     }
@@ -415,17 +417,5 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             _site.Events()?.OnRefused($"partition {_index} of the topic {_topic.Name}", reason);
     }
 
-    private void Put(Partition partition)
-    {
-        lock (_topic)
-            _topic.Partitions = _topic.Partitions.SetItem((int)_index, partition);
-    }
-
-    /// <summary>An operator wishes that a node leads the partition.</summary>
-    private sealed class PendingMove(string to)
-    {
-        public string To { get; } = to;
-
-        public TaskCompletionSource<string> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    }
+        _site.Groups.End(partition);
 }

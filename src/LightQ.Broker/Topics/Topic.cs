@@ -7,7 +7,10 @@ namespace LightQ.Broker.Topics;
 /// <summary>A topic: a name, settings, and one log a partition.</summary>
 public sealed class Topic
 {
+    private readonly Lock _ownershipLock = new();
     private ImmutableHashSet<string> _groupNames = ImmutableHashSet<string>.Empty;
+    private bool _hasAllGroups;
+    private int _ownership;
     private TaskCompletionSource? _deletion;
     private volatile Task _idsRead = Task.CompletedTask;
 
@@ -82,18 +85,43 @@ public sealed class Topic
     /// <summary>What the settings that were applied last began; fails as <see cref="IdsRead"/> does.</summary>
     internal Task LastApplied => _idsRead;
 
-    /// <summary>The names of the groups that are in memory, on any partition.</summary>
-    internal ImmutableHashSet<string> GroupNames => _groupNames;
-
-    /// <summary>Whether these are all groups that the topic has; from then on they are.</summary>
-    internal bool HasAllGroups { get; set; }
-
     /// <summary>Made when a caller first asks: few watch a topic.</summary>
     private TaskCompletionSource Deletion =>
         LazyInitializer.EnsureInitialized(
             ref _deletion,
             static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
         );
+
+    /// <summary>Puts a partition in the place of the one before: it is owned, or no longer, and may have other groups.</summary>
+    internal void Put(Partition partition)
+    {
+        lock (_ownershipLock)
+        {
+            Partitions = Partitions.SetItem((int)partition.Index, partition);
+            (_hasAllGroups, _groupNames) = (false, ImmutableHashSet<string>.Empty);
+            _ownership++;
+        }
+    }
+
+    /// <summary>
+    /// The names of all groups that the topic has; null while not all are in memory. When they are, say so by
+    /// <see cref="FoundAllGroups"/>.
+    /// </summary>
+    internal ImmutableHashSet<string>? AllGroups(out int ownership)
+    {
+        lock (_ownershipLock)
+        {
+            ownership = _ownership;
+            return _hasAllGroups ? _groupNames : null;
+        }
+    }
+
+    /// <summary>All groups are in memory, unless a partition was put in since; from then on they are.</summary>
+    internal void FoundAllGroups(int ownership)
+    {
+        lock (_ownershipLock)
+            _hasAllGroups |= ownership == _ownership;
+    }
 
     internal void AddGroup(string name) =>
         ImmutableInterlocked.Update(ref _groupNames, static (names, added) => names.Add(added), name);

@@ -5,6 +5,7 @@ using LightQ.Broker.Cluster;
 using LightQ.Broker.Replication;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
+using Partition = LightQ.Broker.Topics.Partition;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
@@ -162,7 +163,7 @@ internal sealed class ClusterService(
             {
                 Topic = topic.Name,
                 Partition = partition,
-                Node = topic.Settings.IsReplicated ? "" : members?.Node ?? Alone,
+                Node = topic.Settings.IsReplicated ? "" : NodeOf(topic.Partitions[(int)partition], members),
                 Replicas = Math.Max(1, topic.Settings.Replicas),
             };
         }
@@ -176,6 +177,10 @@ internal sealed class ClusterService(
             Replicas = topic.Settings.Replicas,
         };
     }
+
+    /// <summary>The node that keeps a partition without replicas.</summary>
+    private static string NodeOf(Partition partition, ClusterMembers? members) =>
+        partition.Refusal is { IsElsewhere: true } elsewhere ? elsewhere.Node : members?.Node ?? Alone;
 
     private Task RaiseAsync(SecurityAction action, ServerCallContext context, string subject, string detail = "") =>
         events.RaiseAsync(

@@ -59,7 +59,8 @@ internal sealed class JournalRecovery
         if (_key.IsNone)
             _key = LogKey.Create(); // A new log, or one that an older version wrote.
 
-        long start = Math.Max(checkpoint?.StartOffset ?? 0, _segments.Count > 0 ? _segments[0].BaseOffset : 0);
+        long first = _segments.Count > 0 ? _segments[0].BaseOffset : _options.FirstOffset;
+        long start = Math.Max(checkpoint?.StartOffset ?? 0, first);
         start = Math.Min(start, end.Offset);
         if (!clean || start != checkpoint!.Value.StartOffset || _expired.Count > 0)
         {
@@ -169,7 +170,7 @@ internal sealed class JournalRecovery
     private LogEnd FindEnd(Checkpoint? checkpoint)
     {
         if (_segments.Count == 0)
-            return checkpoint?.Durable ?? default;
+            return checkpoint?.Durable ?? default(LogEnd) with { Offset = _options.FirstOffset };
         int first = 0;
         LogEnd at = StartOf(_segments[0]);
         if (checkpoint is { Durable.Ordinal: > 0 } known)

@@ -19,8 +19,9 @@ internal sealed class MemoryEngine : IReplicationEngine
     private MemoryEngine(ConcurrentDictionary<string, FaultyStream> streams, MemoryChannels channels) =>
         (_streams, _channels) = (streams, channels);
 
-    /// <param name="shared">An engine whose streams it reaches over a network of its own; null for none.</param>
-    public MemoryEngine(MemoryEngine? shared = null) => _streams = shared?._streams ?? new();
+    /// <param name="shared">An engine whose streams and channels it reaches over a network of its own.</param>
+    public MemoryEngine(MemoryEngine shared)
+        : this(shared._streams, shared._channels) { }
 
     public string Description => "memory";
 

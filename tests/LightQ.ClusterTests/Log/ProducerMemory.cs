@@ -23,6 +23,28 @@ internal sealed class ProducerMemory : IPartitionState
         }
     }
 
+    public void LoadPositions(ReadOnlySpan<byte> state)
+    {
+        // It has none.
+    }
+
+    public void OnPositions(ReadOnlySpan<byte> changed)
+    {
+        // It has none.
+    }
+
+    public void Collect()
+    {
+        // It has none.
+    }
+
+    public IReadOnlyList<ReadOnlyMemory<byte>>? SavePositions(int mostBytes) => [];
+
+    public void OnStored()
+    {
+        // It remembers no more for it.
+    }
+
     public void OnReplayed(in BatchView batch) => Remember(batch.ProducerId, batch.BaseSequence);
 
     public byte[] Save()

@@ -41,17 +41,26 @@ internal sealed class ReplicaNode(
             if (_owned is { } before)
                 await before.DisposeAsync();
             _owned = null;
-            var owned = new Ownership(stream, directory, _environment, maxEntryBytes, shape);
-            try
+            long first = 0;
+            while (_owned is null)
             {
-                await owned.Log.ClaimAsync(name, cancellationToken);
+                var owned = new Ownership(stream, directory, first, _environment, maxEntryBytes, shape);
+                try
+                {
+                    await owned.Log.ClaimAsync(name, cancellationToken);
+                    _owned = owned;
+                }
+                catch (ReplicationException) when (owned.Log.Copy.StreamFront is { } front)
+                {
+                    first = front;
+                    await owned.Log.DeleteAsync();
+                }
+                catch
+                {
+                    await owned.DisposeAsync();
+                    throw;
+                }
             }
-            catch
-            {
-                await owned.DisposeAsync();
-                throw;
-            }
-            _owned = owned;
         }
         finally
         {
@@ -101,6 +110,7 @@ internal sealed class ReplicaNode(
         public Ownership(
             IReplicatedStream stream,
             string directory,
+            long firstOffset,
             JournalEnvironment environment,
             int maxEntryBytes,
             Func<ReplicatedLogOptions, ReplicatedLogOptions>? shape
@@ -110,6 +120,7 @@ internal sealed class ReplicaNode(
                 new JournalOptions
                 {
                     Directory = directory,
+                    FirstOffset = firstOffset,
                     TopicId = Topic,
                     RingBytes = 64 * 1024,
                     SegmentBytes = 256 * 1024,

@@ -96,7 +96,13 @@ public sealed class ReplicatedLogTests
     {
         using var directory = new TemporaryDirectory();
         using var other = new TemporaryDirectory();
+        using var early = new TemporaryDirectory();
         var stream = new FaultyStream(seed: 4);
+        await using (var first = new ReplicaNode("c", stream.Connect(), early.Path))
+        {
+            await first.ClaimAsync(Cancelled);
+            Assert.NotNull(await first.PublishAsync(3, 0, records: 5));
+        }
         await using (var node = new ReplicaNode("a", stream.Connect(), directory.Path))
         {
             await node.ClaimAsync(Cancelled);
@@ -108,7 +114,7 @@ public sealed class ReplicatedLogTests
             );
             long start = node.Log.Truncate(-1);
             Assert.True(start > 200);
-            for (ulong i = 100; FirstData() == 2; i++)
+            for (ulong i = 100; FirstData() < 10; i++)
             {
                 Assert.True(i < 10_000, "Nothing was removed.");
                 Assert.NotNull(await node.PublishAsync(1, i, records: 5));
@@ -122,13 +128,75 @@ public sealed class ReplicatedLogTests
             Assert.Equal(-1, await again.PublishAsync(2, 99, records: 1)); // A duplicate, of what is gone.
             Assert.NotNull(await again.PublishAsync(2, 100, records: 1));
         }
-        await using var empty = new ReplicaNode("b", stream.Connect(), other.Path);
-        ReplicationException failure = await Assert.ThrowsAsync<ReplicationException>(() =>
-            empty.ClaimAsync(Cancelled)
-        );
-        Assert.Contains("retention has removed", failure.Message, StringComparison.Ordinal);
+        // A node without a journal begins where the stream does, and one whose journal ends before that likewise.
+        await using (var empty = new ReplicaNode("b", stream.Connect(), other.Path))
+            await CheckHeirAsync(empty, next: 101);
+        await using var late = new ReplicaNode("c", stream.Connect(), early.Path);
+        await CheckHeirAsync(late, next: 102);
+
+        async Task CheckHeirAsync(ReplicaNode heir, ulong next)
+        {
+            await heir.ClaimAsync(Cancelled);
+            long front = TestBatch.OffsetOf(stream.Entries.First(entry => entry.Kind == EntryKind.Data));
+            Assert.True(front > 0);
+            Assert.Equal(front, heir.Log.StartOffset);
+            Assert.Equal(-1, await heir.PublishAsync(2, next - 1, records: 1)); // A duplicate, of what is gone.
+            Assert.Equal(-1, await heir.PublishAsync(1, 99, records: 1));
+            long? offset = await heir.PublishAsync(2, next, records: 1);
+            Assert.NotNull(offset);
+            await Eventually.TrueAsync(
+                () => heir.Log.ReadableOffset == offset + 1,
+                TimeSpan.FromSeconds(30),
+                () => $"readable to {heir.Log.ReadableOffset}"
+            );
+            List<Stored> kept = heir.ReadJournal();
+            Assert.Equal((front, offset + 1), (kept[0].Offset, kept[^1].NextOffset));
+            await heir.Log.StepDownAsync("the test stops it", Cancelled);
+        }
 
         ulong FirstData() => stream.Entries.First(entry => entry.Kind == EntryKind.Data).Sequence;
+    }
+
+    [Fact]
+    public async Task A_takeover_between_two_parts_of_a_snapshot_takes_the_one_before()
+    {
+        const int Producers = 100,
+            Parts = 3;
+        using var directory = new TemporaryDirectory();
+        using var other = new TemporaryDirectory();
+        var stream = new FaultyStream(seed: 7);
+        var cut = new CutInSnapshot(stream.Connect(), behind: Parts + 2);
+        await using (var node = new ReplicaNode("a", cut, directory.Path, shape: InParts))
+        {
+            await node.ClaimAsync(Cancelled);
+            await PublishAllAsync(node, sequence: 0);
+            await node.Log.StepDownAsync("a snapshot is wanted", Cancelled);
+        }
+        await using (var node = new ReplicaNode("a", cut, directory.Path, shape: InParts))
+        {
+            await node.ClaimAsync(Cancelled);
+            await PublishAllAsync(node, sequence: 1);
+            await node.Log.StepDownAsync("a snapshot is wanted", Cancelled); // Its third part is lost.
+        }
+        Assert.Equal(Parts + 2, stream.Entries.Count(entry => entry.Kind == EntryKind.Snapshot));
+        await CheckAsync(directory.Path); // One that holds everything itself reads from the snapshot on.
+        await CheckAsync(other.Path);
+
+        async Task CheckAsync(string path)
+        {
+            await using var heir = new ReplicaNode("b", stream.Connect(), path, shape: InParts);
+            await heir.ClaimAsync(Cancelled);
+            for (ulong producer = 1; producer <= Producers; producer++)
+                Assert.Equal(-1, await heir.PublishAsync(producer, 1, records: 1));
+        }
+
+        static async Task PublishAllAsync(ReplicaNode node, ulong sequence)
+        {
+            for (ulong producer = 1; producer <= Producers; producer++)
+                Assert.NotNull(await node.PublishAsync(producer, sequence, records: 1));
+        }
+
+        static ReplicatedLogOptions InParts(ReplicatedLogOptions options) => options with { MaxRunBytes = 600 };
     }
 
     [Fact]

@@ -4,7 +4,6 @@ using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.IntegrationTests;
-using LightQ.Protocol.Batches;
 using LightQ.Server;
 using Xunit;
 
@@ -148,18 +147,5 @@ public sealed class ReplicatedTopicTests : IAsyncLifetime
                 break;
         }
         return found.Order();
-    }
-
-    /// <summary>Claims and takes nothing in: a node that is up to mischief.</summary>
-    private sealed class Bystander : IReplayTarget
-    {
-        public void OnSnapshot(ReadOnlySpan<byte> state)
-        {
-            // It serves nobody.
-        }
-
-        public bool TryTake(in BatchView batch) => true;
-
-        public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
     }
 }

@@ -1,3 +1,4 @@
+using LightQ.Broker.Replication;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 
@@ -26,4 +27,8 @@ internal static class TestBatch
         );
         return batch[..length];
     }
+
+    /// <summary>The offset of the first message of a run.</summary>
+    public static long OffsetOf(in StreamEntry run) =>
+        BatchView.TryRead(run.Payload.Span, out BatchView batch) ? batch.BaseOffset : -1;
 }

@@ -216,7 +216,7 @@ public sealed class SettledRetentionTests
         SettleAll(host, member);
         foreach (Partition partition in host.Partition.Topic.Partitions)
             host.Broker.Groups.Keep(partition);
-        host.Broker.Groups.Flush();
+        host.Broker.Groups.Flush(host.Partition.Topic);
         host.JoinAs("new");
         await using GroupHost next = await GroupHost.OpenAsync(host.CopyFiles());
         next.Look();
