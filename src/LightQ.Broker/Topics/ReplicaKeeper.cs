@@ -417,5 +417,5 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             _site.Events()?.OnRefused($"partition {_index} of the topic {_topic.Name}", reason);
     }
 
-        _site.Groups.End(partition);
+    private void Put(Partition partition) => _topic.Put(partition);
 }
