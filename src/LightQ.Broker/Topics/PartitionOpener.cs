@@ -144,7 +144,7 @@ internal sealed class PartitionOpener(
         replication.Demand(topic.Settings.MaxBatchBytes);
         for (long firstOffset = 0; ; )
         {
-            (Partition partition, ReplicatedLog log) = OpenReplicated(topic, index, firstOffset, replication);
+            (Partition partition, ReplicatedLog log) = OpenReplicated(topic, index, firstOffset, replication, yields);
             try
             {
                 await log.ClaimAsync(replication.Node, cancellationToken).ConfigureAwait(false);
@@ -170,7 +170,8 @@ internal sealed class PartitionOpener(
         Topic topic,
         uint index,
         long firstOffset,
-        ReplicationOptions replication
+        ReplicationOptions replication,
+        Func<string, bool> yields
     )
     {
         Partition partition = NewDurable(topic, index);

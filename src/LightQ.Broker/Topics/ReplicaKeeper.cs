@@ -418,4 +418,12 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     }
 
     private void Put(Partition partition) => _topic.Put(partition);
+
+    /// <summary>An operator wishes that a node leads the partition.</summary>
+    private sealed class PendingMove(string to)
+    {
+        public string To { get; } = to;
+
+        public TaskCompletionSource<string> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    }
 }
