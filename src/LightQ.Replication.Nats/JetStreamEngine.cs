@@ -24,11 +24,13 @@ public sealed class JetStreamEngine : IReplicationEngine
 
     private readonly NatsConnection _appends,
         _requests;
+    private readonly SyncCheck _sync;
     private CancellationTokenSource _connected = new();
 
     private JetStreamEngine(NatsEngineOptions options)
     {
         Options = options;
+        _sync = new SyncCheck(options.Monitoring, TimeProvider.System);
         _appends = new NatsConnection(NatsSettings.Create(options, "appends"));
         _requests = new NatsConnection(NatsSettings.Create(options, "requests"));
         Api = new NatsJSContext(_requests, new NatsJSOpts(_requests.Opts) { ThrowOnListCancellation = true });
@@ -40,6 +42,12 @@ public sealed class JetStreamEngine : IReplicationEngine
 
     /// <inheritdoc/>
     public int MaxEntryBytes { get; private set; }
+
+    /// <summary>The version of the server that is connected, such as <c>2.12.3</c>.</summary>
+    public string ServerVersion => _appends.ServerInfo?.Version ?? "";
+
+    /// <summary>The largest message that the server takes, in bytes, with its headers.</summary>
+    public int MaxPayload => MaxEntryBytes + HeaderBytes;
 
     internal NatsEngineOptions Options { get; }
 
@@ -125,6 +133,10 @@ public sealed class JetStreamEngine : IReplicationEngine
                 cancellationToken
             )
             .ConfigureAwait(false);
+
+    /// <inheritdoc/>
+    public async ValueTask<string?> FindUnsyncedAsync(CancellationToken cancellationToken) =>
+        await _sync.FindUnsyncedAsync(cancellationToken).ConfigureAwait(false);
 
     /// <inheritdoc/>
     public async IAsyncEnumerable<string> ListStreamsAsync(

@@ -135,6 +135,14 @@ internal static partial class ServerLog
     )]
     public static partial void PartitionLost(ILogger logger, string topic, uint partition, string reason);
 
+    [LoggerMessage(
+        2029,
+        LogLevel.Warning,
+        "A power cut of all nats-servers may lose messages that were acknowledged, in {Topics} topics with replicas: "
+            + "{Reason}. Cluster:RequireSync refuses new ones for it"
+    )]
+    public static partial void Unsynced(ILogger logger, int topics, string reason);
+
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 

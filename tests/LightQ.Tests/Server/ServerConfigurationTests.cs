@@ -80,6 +80,13 @@ public sealed class ServerConfigurationTests : IDisposable
                 Name = "shop",
                 Node = "n1",
                 CredentialsFile = "/nats.creds",
+                User = "lightq",
+                PasswordFile = "/nats.password",
+                CaFile = "/nats-ca.pem",
+                CertificateFile = "/nats.pem",
+                KeyFile = "/nats.key",
+                RequireSync = false,
+                Monitoring = "http://n1:8222,http://n2:8222",
             },
             Otlp = new()
             {
