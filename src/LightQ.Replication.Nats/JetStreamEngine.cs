@@ -26,11 +26,13 @@ public sealed class JetStreamEngine : IReplicationEngine
     private readonly NatsConnection _appends,
         _channels,
         _requests;
+    private readonly SyncCheck _sync;
     private CancellationTokenSource _connected = new();
 
     private JetStreamEngine(NatsEngineOptions options)
     {
         Options = options;
+        _sync = new SyncCheck(options.Monitoring, TimeProvider.System);
         _appends = new NatsConnection(NatsSettings.Create(options, "appends"));
         _channels = new NatsConnection(NatsSettings.Create(options, "channels"));
         _requests = new NatsConnection(NatsSettings.Create(options, "requests"));
@@ -43,6 +45,12 @@ public sealed class JetStreamEngine : IReplicationEngine
 
     /// <inheritdoc/>
     public int MaxEntryBytes { get; private set; }
+
+    /// <summary>The version of the server that is connected, such as <c>2.12.3</c>.</summary>
+    public string ServerVersion => _appends.ServerInfo?.Version ?? "";
+
+    /// <summary>The largest message that the server takes, in bytes, with its headers.</summary>
+    public int MaxPayload => MaxEntryBytes + HeaderBytes;
 
     internal NatsEngineOptions Options { get; }
 
@@ -128,6 +136,10 @@ public sealed class JetStreamEngine : IReplicationEngine
                 cancellationToken
             )
             .ConfigureAwait(false);
+
+    /// <inheritdoc/>
+    public async ValueTask<string?> FindUnsyncedAsync(CancellationToken cancellationToken) =>
+        await _sync.FindUnsyncedAsync(cancellationToken).ConfigureAwait(false);
 
     /// <inheritdoc/>
     public async IAsyncEnumerable<string> ListStreamsAsync(

@@ -8,6 +8,8 @@ namespace LightQ.Replication.Nats;
 /// </summary>
 public sealed record NatsEngineOptions
 {
+    internal const string MonitoringForm = "http://HOST:PORT or https://HOST:PORT";
+
     /// <summary>
     /// The servers, as <c>nats://host:port</c>, or <c>tls://host:port</c> where TLS is a must. One is enough to begin
     /// with, since servers name each other; with several, any of them may be down at the start.
@@ -17,6 +19,16 @@ public sealed record NatsEngineOptions
         get;
         init => field = CheckServers(value, nameof(Servers));
     }
+
+    /// <summary>
+    /// The servers' monitoring ports, as <c>http://host:8222</c>: all of them, to find out whether they sync. Default:
+    /// none.
+    /// </summary>
+    public IReadOnlyList<Uri> Monitoring
+    {
+        get;
+        init => field = CheckMonitoring(value, nameof(Monitoring));
+    } = [];
 
     /// <summary>
     /// The cluster of brokers that connects; the servers show it in the names of their connections. Default
@@ -138,6 +150,23 @@ public sealed record NatsEngineOptions
             }
         }
         return [.. servers];
+    }
+
+    private static Uri[] CheckMonitoring(IReadOnlyList<Uri> addresses, string name)
+    {
+        foreach (Uri address in addresses)
+        {
+            if (
+                !address.IsAbsoluteUri
+                || address.Scheme is not ("http" or "https")
+                || address.PathAndQuery != "/"
+                || address.UserInfo.Length != 0
+            )
+            {
+                throw new ArgumentOutOfRangeException(name, address, MonitoringForm);
+            }
+        }
+        return [.. addresses.Distinct()];
     }
 
     private static string? CheckFile(string? value, string name) =>

@@ -7,36 +7,67 @@ namespace LightQ.Replication.Nats;
 public static class NatsReplication
 {
     /// <summary>Connects to the servers that a broker's settings name.</summary>
-    /// <param name="servers">As <c>nats://HOST:PORT</c>, separated by commas.</param>
+    /// <param name="servers">As <c>nats://HOST:PORT</c> or <c>tls://HOST:PORT</c>, separated by commas.</param>
+    /// <param name="monitoring">
+    /// Their monitoring ports as <c>http://HOST:PORT</c>, separated by commas; null for none.
+    /// </param>
     /// <param name="cluster">The cluster's name.</param>
-    /// <param name="credentials">A file with a user's JWT and seed; null for none.</param>
+    /// <param name="login">How to log in.</param>
     /// <param name="loggers">Where lost connections are logged.</param>
     /// <param name="cancellationToken">Stops it.</param>
     /// <exception cref="ReplicationException">None answers, or it has no JetStream.</exception>
     /// <exception cref="ArgumentException">A value is not allowed.</exception>
     public static async Task<IReplicationEngine> ConnectAsync(
         string servers,
+        string? monitoring,
         string cluster,
-        string? credentials,
+        NatsLogin login,
         ILoggerFactory loggers,
         CancellationToken cancellationToken
+    ) =>
+        await JetStreamEngine
+            .ConnectAsync(Options(servers, monitoring, cluster, login, loggers), cancellationToken)
+            .ConfigureAwait(false);
+
+    /// <summary>The engine's options for a broker's settings.</summary>
+    /// <param name="servers">As <c>nats://HOST:PORT</c> or <c>tls://HOST:PORT</c>, separated by commas.</param>
+    /// <param name="monitoring">
+    /// Their monitoring ports as <c>http://HOST:PORT</c>, separated by commas; null for none.
+    /// </param>
+    /// <param name="cluster">The cluster's name.</param>
+    /// <param name="login">How to log in.</param>
+    /// <param name="loggers">Where lost connections are logged.</param>
+    /// <exception cref="ArgumentException">A value is not allowed.</exception>
+    public static NatsEngineOptions Options(
+        string servers,
+        string? monitoring,
+        string cluster,
+        NatsLogin login,
+        ILoggerFactory loggers
     )
     {
         ArgumentNullException.ThrowIfNull(servers);
-        return await JetStreamEngine
-            .ConnectAsync(
-                new NatsEngineOptions
-                {
-                    Servers = servers.Split(
-                        ',',
-                        StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries
-                    ),
-                    ClusterName = cluster,
-                    CredentialsFile = credentials,
-                    LoggerFactory = loggers,
-                },
-                cancellationToken
-            )
-            .ConfigureAwait(false);
+        ArgumentNullException.ThrowIfNull(login);
+        return new NatsEngineOptions
+        {
+            Servers = Split(servers),
+            Monitoring = [.. Split(monitoring ?? "").Select(AddressOf)],
+            ClusterName = cluster,
+            CredentialsFile = login.CredentialsFile,
+            User = login.User,
+            Password = login.ReadPassword(),
+            CaFile = login.CaFile,
+            CertificateFile = login.CertificateFile,
+            KeyFile = login.KeyFile,
+            LoggerFactory = loggers,
+        };
     }
+
+    private static Uri AddressOf(string text) =>
+        Uri.TryCreate(text, UriKind.Absolute, out Uri? address)
+            ? address
+            : throw new ArgumentException($"Monitoring '{text}' is not of the form {NatsEngineOptions.MonitoringForm}");
+
+    private static string[] Split(string text) =>
+        text.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
 }

@@ -51,6 +51,37 @@ public sealed record ClusterOptions
     /// <summary>A file with a NATS user's JWT and seed, as <c>nsc</c> writes it. Null, the default: none.</summary>
     public string? CredentialsFile { get; init; }
 
+    /// <summary>The NATS user to log in as, with <see cref="PasswordFile"/>. Null, the default: none.</summary>
+    public string? User { get; init; }
+
+    /// <summary>A file that holds the password of <see cref="User"/>, and nothing else.</summary>
+    public string? PasswordFile { get; init; }
+
+    /// <summary>
+    /// The authorities (PEM) that the certificates of the servers at <c>tls://HOST:PORT</c> must come from. Null, the
+    /// default: the machine's own list.
+    /// </summary>
+    public string? CaFile { get; init; }
+
+    /// <summary>The broker's own certificate (PEM), for servers that ask for one. Null, the default: none.</summary>
+    public string? CertificateFile { get; init; }
+
+    /// <summary>The private key (PEM) of <see cref="CertificateFile"/>.</summary>
+    public string? KeyFile { get; init; }
+
+    /// <summary>
+    /// Whether topics with replicas are made only while every server syncs before it acknowledges, as its monitoring
+    /// port says. Default: true. With false, a power cut of all servers may lose up to 2 minutes of what was
+    /// acknowledged.
+    /// </summary>
+    public bool RequireSync { get; init; } = true;
+
+    /// <summary>
+    /// The servers' monitoring ports, as <c>http://HOST:8222</c>, separated by commas: all of them, for
+    /// <see cref="RequireSync"/>. Null, the default: none.
+    /// </summary>
+    public string? Monitoring { get; init; }
+
     private static string CheckName(string value, string name) =>
         value is { Length: >= 1 and <= LongestName } && value.All(IsAllowed)
             ? value

@@ -403,6 +403,12 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             engine = engine with { Replication = cluster };
         }
         _broker = await _directory.OpenBrokerAsync(engine, time).ConfigureAwait(false);
+        if (engine.Replication is { } replication)
+        {
+            await ClusterConnection
+                .WarnOfUnsyncedAsync(replication, _broker, _logger, cancellationToken)
+                .ConfigureAwait(false);
+        }
         cancellationToken.ThrowIfCancellationRequested();
         _tls ??= OpenTls(time);
         _limits = new ServerLimits(_options, refusals, _options.ConnectionTime, _logger);

@@ -136,6 +136,14 @@ internal static partial class ServerLog
     public static partial void PartitionLost(ILogger logger, string topic, uint partition, string reason);
 
     [LoggerMessage(
+        2029,
+        LogLevel.Warning,
+        "A power cut of all nats-servers may lose messages that were acknowledged, in {Topics} topics with replicas: "
+            + "{Reason}. Cluster:RequireSync refuses new ones for it"
+    )]
+    public static partial void Unsynced(ILogger logger, int topics, string reason);
+
+    [LoggerMessage(
         2090,
         LogLevel.Error,
         "The catalog of the cluster cannot be read: topics, users and rights cannot be changed, and changes of other "

@@ -26,6 +26,13 @@ public interface IReplicationEngine : IAsyncDisposable
     /// <summary>Deletes a stream with all that it holds; one that is not there is no mistake.</summary>
     ValueTask DeleteStreamAsync(string name, CancellationToken cancellationToken);
 
+    /// <summary>
+    /// Why a power cut of all of the engine's nodes may lose what it has acknowledged; null when each of them syncs
+    /// before it acknowledges.
+    /// </summary>
+    ValueTask<string?> FindUnsyncedAsync(CancellationToken cancellationToken) =>
+        ValueTask.FromResult<string?>($"{Description} does not say whether it does");
+
     /// <summary>The names of all streams that begin with a prefix.</summary>
     IAsyncEnumerable<string> ListStreamsAsync(string prefix, CancellationToken cancellationToken);
 

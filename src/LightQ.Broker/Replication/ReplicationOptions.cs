@@ -47,6 +47,27 @@ internal sealed record ReplicationOptions
     /// <summary>The stream of the catalog.</summary>
     public string CatalogStream => $"LQ_{Cluster}_catalog";
 
+    /// <summary>
+    /// Whether topics with replicas are made only while the engine syncs before it acknowledges. Default: false.
+    /// </summary>
+    public bool RequireSync { get; init; }
+
+    /// <summary>Demands that the engine syncs before it acknowledges, if it must.</summary>
+    /// <exception cref="BrokerException">It does not: <see cref="ErrorCode.NotSupported"/>.</exception>
+    public async Task DemandSyncAsync(uint replicas, CancellationToken cancellationToken)
+    {
+        if (RequireSync && await Engine.FindUnsyncedAsync(cancellationToken).ConfigureAwait(false) is { } reason)
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported,
+                $"replicas {replicas} needs servers that sync before they acknowledge, and {reason}. Set "
+                    + "'sync_interval: always' in the jetstream block of every nats-server and Cluster:Monitoring to "
+                    + "the monitoring ports of all of them; or set Cluster:RequireSync to false: then a power cut of "
+                    + "all servers may lose up to 2 minutes of what was acknowledged. See docs/operate/cluster.md."
+            );
+        }
+    }
+
     /// <summary>Demands that the engine stores batches of a topic's limit.</summary>
     /// <exception cref="ReplicationException">It does not.</exception>
     public void Demand(int maxBatchBytes)

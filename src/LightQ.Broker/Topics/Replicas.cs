@@ -38,6 +38,7 @@ internal sealed class Replicas(
             async () =>
             {
                 replication.Demand(topic.Settings.MaxBatchBytes);
+                await replication.DemandSyncAsync(topic.Settings.Replicas, patience.Token).ConfigureAwait(false);
                 for (uint i = 0; i < topic.Settings.Partitions; i++)
                 {
                     await replication

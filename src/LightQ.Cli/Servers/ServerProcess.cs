@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text.Json;
+using LightQ.Cli.Clusters;
 using LightQ.Cli.Output;
 using LightQ.Replication.Nats;
 using LightQ.Server;
@@ -51,8 +52,9 @@ internal sealed class ServerProcess
                 ReplicationEngine = static (cluster, loggers, cancellationToken) =>
                     NatsReplication.ConnectAsync(
                         cluster.Engine!,
+                        cluster.Monitoring,
                         cluster.Name,
-                        cluster.CredentialsFile,
+                        EngineSettings.LoginOf(cluster),
                         loggers,
                         cancellationToken
                     ),

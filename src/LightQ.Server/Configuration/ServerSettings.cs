@@ -486,6 +486,48 @@ public static class ServerSettings
             o => o.CredentialsFile,
             (o, t) => o with { CredentialsFile = t }
         ),
+        Cluster.File(
+            nameof(ClusterOptions.User),
+            "The NATS user to log in as, with PasswordFile.",
+            o => o.User,
+            (o, t) => o with { User = t }
+        ),
+        Cluster.File(
+            nameof(ClusterOptions.PasswordFile),
+            "A file that holds the NATS user's password.",
+            o => o.PasswordFile,
+            (o, t) => o with { PasswordFile = t }
+        ),
+        Cluster.File(
+            nameof(ClusterOptions.CaFile),
+            "The authorities (PEM) of the NATS servers' certificates, where Engine says tls://.",
+            o => o.CaFile,
+            (o, t) => o with { CaFile = t }
+        ),
+        Cluster.File(
+            nameof(ClusterOptions.CertificateFile),
+            "This broker's certificate (PEM) for NATS servers that ask for one.",
+            o => o.CertificateFile,
+            (o, t) => o with { CertificateFile = t }
+        ),
+        Cluster.File(
+            nameof(ClusterOptions.KeyFile),
+            "The private key (PEM) of that certificate.",
+            o => o.KeyFile,
+            (o, t) => o with { KeyFile = t }
+        ),
+        Cluster.Switch(
+            nameof(ClusterOptions.RequireSync),
+            "Whether topics with replicas are made only while all servers sync before they acknowledge.",
+            o => o.RequireSync,
+            (o, v) => o with { RequireSync = v }
+        ),
+        Cluster.File(
+            nameof(ClusterOptions.Monitoring),
+            "The monitoring ports of all NATS servers, such as http://n1:8222,http://n2:8222, for RequireSync.",
+            o => o.Monitoring,
+            (o, t) => o with { Monitoring = t }
+        ),
         Audit.Switch(
             nameof(AuditOptions.IsEnabled),
             "Whether logins and changes are kept in the data directory's audit log.",

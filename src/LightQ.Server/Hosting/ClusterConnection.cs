@@ -1,4 +1,5 @@
 using System.Net;
+using LightQ.Broker;
 using LightQ.Broker.Replication;
 using Microsoft.Extensions.Logging;
 
@@ -13,6 +14,28 @@ internal static class ClusterConnection
         IPEndPoint data,
         IPEndPoint control
     ) => (options.AdvertiseData ?? AddressOf(data), options.AdvertiseControl ?? AddressOf(control));
+
+    /// <summary>
+    /// Logs that topics with replicas are served by servers that do not sync before they acknowledge, though they are
+    /// to: only new topics are refused for it.
+    /// </summary>
+    public static async Task WarnOfUnsyncedAsync(
+        ReplicationOptions replication,
+        LightQBroker broker,
+        ILogger logger,
+        CancellationToken cancellationToken
+    )
+    {
+        int topics = broker.Topics.Count(topic => topic.Settings.IsReplicated);
+        if (
+            replication.RequireSync
+            && topics != 0
+            && await replication.Engine.FindUnsyncedAsync(cancellationToken).ConfigureAwait(false) is { } reason
+        )
+        {
+            ServerLog.Unsynced(logger, topics, reason);
+        }
+    }
 
     /// <summary>Connects, if there is a cluster in the settings. The engine is the caller's to dispose.</summary>
     /// <exception cref="ServerStartException">The log cannot be reached, or the program has no engine.</exception>
@@ -53,6 +76,7 @@ internal static class ClusterConnection
                 IsAdvertisedLater = true,
                 Version = ServerVersion.Text,
                 Events = log,
+                RequireSync = cluster.RequireSync,
             };
         }
         catch (Exception e) when (e is ReplicationException or ArgumentException)

@@ -83,6 +83,7 @@ public sealed class FloorTests
             [
                 ["Output"],
                 ["Options"],
+                ["Clusters"],
                 [
                     "Audits",
                     "Backups",

@@ -82,6 +82,13 @@ public sealed class ServerConfigurationTests : IDisposable
                 AdvertiseData = "lq1:5700",
                 AdvertiseControl = "[::1]:5701",
                 CredentialsFile = "/nats.creds",
+                User = "lightq",
+                PasswordFile = "/nats.password",
+                CaFile = "/nats-ca.pem",
+                CertificateFile = "/nats.pem",
+                KeyFile = "/nats.key",
+                RequireSync = false,
+                Monitoring = "http://n1:8222,http://n2:8222",
             },
             Otlp = new()
             {
