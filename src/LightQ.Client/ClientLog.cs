@@ -27,9 +27,15 @@ internal static partial class ClientLog
     [LoggerMessage(
         4,
         LogLevel.Information,
-        "The broker asks to leave within {TimeLeftMilliseconds} ms ({Code}: {Reason})."
+        "The broker at {Broker} asks to leave within {TimeLeftMilliseconds} ms ({Code}: {Reason})."
     )]
-    public static partial void GoAway(ILogger logger, ErrorCode code, uint timeLeftMilliseconds, string reason);
+    public static partial void GoAway(
+        ILogger logger,
+        string broker,
+        ErrorCode code,
+        uint timeLeftMilliseconds,
+        string reason
+    );
 
     [LoggerMessage(
         5,
@@ -147,4 +153,18 @@ internal static partial class ClientLog
         "Another producer of {Topic} has taken its name, {Name}, over from the one that had fenced the producer before."
     )]
     public static partial void TookOver(ILogger logger, string topic, string? name);
+
+    [LoggerMessage(
+        2085,
+        LogLevel.Information,
+        "Partition {Partition} of {Topic} is led elsewhere; asking {Broker}. {Reason}"
+    )]
+    public static partial void Moves(ILogger logger, int? partition, string topic, string broker, string reason);
+
+    [LoggerMessage(
+        2086,
+        LogLevel.Warning,
+        "No connection to {Broker}, which is said to lead partitions ({Code}: {Reason}); asking others."
+    )]
+    public static partial void NodeNotReached(ILogger logger, string broker, ErrorCode code, string reason);
 }

@@ -1,6 +1,9 @@
 namespace LightQ.Client;
 
-/// <summary>Whether a client is connected to its broker.</summary>
+/// <summary>
+/// Whether a client is connected to its broker; in a cluster, to any broker that leads partitions it uses, or that it
+/// can learn these from.
+/// </summary>
 public enum ConnectionState
 {
     /// <summary>

@@ -17,4 +17,10 @@ public sealed class ConnectionStateChangedEventArgs : EventArgs
 
     /// <summary>Why the connection was lost or could not be made; null otherwise.</summary>
     public LightQException? Reason { get; }
+
+    /// <summary>
+    /// The broker that was connected to, or was lost, as <c>host:port</c>; the first of the client's options where
+    /// several were tried.
+    /// </summary>
+    public string? Broker { get; init; }
 }

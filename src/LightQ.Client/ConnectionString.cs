@@ -6,7 +6,7 @@ namespace LightQ.Client;
 
 /// <summary>
 /// Reads and writes
-/// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+/// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
 /// </summary>
 internal static class ConnectionString
 {
@@ -17,25 +17,24 @@ internal static class ConnectionString
     public static LightQClientOptions Parse(string text)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(text);
-        if (!Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) || uri.Scheme != Scheme || uri.Host.Length == 0)
+        (string first, string[] others) = SplitHosts(text);
+        if (!Uri.TryCreate(first, UriKind.Absolute, out Uri? uri) || uri.Scheme != Scheme || uri.Host.Length == 0)
         {
             throw Invalid(
-                "it must look like "
-                    + "lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN&insecure=true]"
+                "it must look like lightq://[user[:password]@]host[:port][,host[:port]...]"
+                    + "[?control=PORT[,PORT...]&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN&insecure=true]"
             );
         }
 
         if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
-            throw Invalid("nothing may stand between the host and '?', and no '#'");
-        var options = new LightQClientOptions { Host = ReadHost(uri) };
-        if (uri.Port >= 0)
+            throw Invalid("nothing may stand between the hosts and '?', and no '#'");
+        BrokerEndpoint broker = ReadBroker(uri);
+        var options = new LightQClientOptions
         {
-            options = options with
-            {
-                DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port"),
-            };
-        }
-
+            Host = broker.Host,
+            DataPort = broker.DataPort,
+            OtherBrokers = [.. others.Select(ReadOther)],
+        };
         return ApplyQuery(ApplyUser(options, uri.UserInfo), uri.Query);
     }
 
@@ -44,15 +43,9 @@ internal static class ConnectionString
         var text = new StringBuilder(Scheme).Append("://");
         if (options.User is not null)
             text.Append(Uri.EscapeDataString(options.User)).Append('@');
-        text.Append(options.Host.Contains(':', StringComparison.Ordinal) ? $"[{options.Host}]" : options.Host);
-        text.Append(CultureInfo.InvariantCulture, $":{options.DataPort}");
+        text.AppendJoin(',', options.Brokers);
         char separator = '?';
-        Add(
-            "control",
-            options.ControlPort != ProtocolLimits.DefaultControlPort
-                ? options.ControlPort.ToString(CultureInfo.InvariantCulture)
-                : null
-        );
+        Add("control", ControlPorts(options));
         Add("tls", options.Tls ? "true" : null);
         Add("insecure", options.Insecure ? "true" : null);
         Add("ca", options.CertificateAuthorityFile);
@@ -68,9 +61,52 @@ internal static class ConnectionString
             text.Append(separator)
                 .Append(name)
                 .Append('=')
-                .Append(Uri.EscapeDataString(value).Replace("%2F", "/", StringComparison.Ordinal));
+                .Append(Uri.EscapeDataString(value).Replace("%2F", "/", StringComparison.Ordinal).Replace("%2C", ","));
             separator = '&';
         }
+    }
+
+    /// <summary>Null when all of them are the default.</summary>
+    private static string? ControlPorts(LightQClientOptions options)
+    {
+        int[] ports = [.. options.Brokers.Select(static b => b.ControlPort)];
+        if (Array.TrueForAll(ports, port => port == ports[0]))
+            ports = ports[0] == ProtocolLimits.DefaultControlPort ? [] : [ports[0]];
+        return ports.Length == 0 ? null : string.Join(',', ports);
+    }
+
+    /// <summary>The text without all hosts but the first, and these: a comma in a password is part of it.</summary>
+    private static (string First, string[] Others) SplitHosts(string text)
+    {
+        int begin = text.IndexOf("://", StringComparison.Ordinal) + 3;
+        int end = begin < 3 ? -1 : text.AsSpan(begin).IndexOfAny('/', '?', '#');
+        end = end < 0 ? text.Length : begin + end;
+        if (begin < 3)
+            return (text, []);
+        int hosts = Math.Max(begin, text.LastIndexOf('@', end - 1, end - begin) + 1);
+        int comma = text.IndexOf(',', hosts, end - hosts);
+        // An '@' behind it is most likely that of a password which was not escaped: it is not taken apart.
+        return comma < 0 || text.AsSpan(end).StartsWith("/") && text.AsSpan(end).Contains('@')
+            ? (text, [])
+            : (string.Concat(text.AsSpan(0, comma), text.AsSpan(end)), text[(comma + 1)..end].Split(','));
+    }
+
+    private static BrokerEndpoint ReadOther(string text, int index) =>
+        Uri.TryCreate($"{Scheme}://{text}", UriKind.Absolute, out Uri? uri)
+        && uri.Host.Length != 0
+        && uri.AbsolutePath is "" or "/"
+            ? ReadBroker(uri)
+            : throw Invalid($"broker {index + 2} is not host[:port]");
+
+    private static BrokerEndpoint ReadBroker(Uri uri)
+    {
+        var broker = new BrokerEndpoint { Host = ReadHost(uri) };
+        return uri.Port < 0
+            ? broker
+            : broker with
+            {
+                DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port"),
+            };
     }
 
     private static string ReadHost(Uri uri)
@@ -124,7 +160,7 @@ internal static class ConnectionString
 
             options = name switch
             {
-                "control" => options with { ControlPort = ParsePort(value, "control") },
+                "control" => ApplyControlPorts(options, value.Split(',')),
                 "tls" when bool.TryParse(value, out bool tls) => options with { Tls = tls },
                 "tls" => throw Invalid($"tls is true or false, not '{value}'"),
                 "insecure" when bool.TryParse(value, out bool insecure) => options with { Insecure = insecure },
@@ -142,6 +178,28 @@ internal static class ConnectionString
             };
         }
         return options;
+    }
+
+    private static LightQClientOptions ApplyControlPorts(LightQClientOptions options, string[] texts)
+    {
+        int[] ports = [.. texts.Select(text => ParsePort(text, "control"))];
+        int count = options.OtherBrokers.Count + 1;
+        if (ports.Length != 1 && ports.Length != count)
+        {
+            throw Invalid(
+                $"control has {ports.Length} ports for {count} {(count == 1 ? "broker" : "brokers")}: give one for all "
+                    + $"of them, or one for each in their order"
+            );
+        }
+
+        return options with
+        {
+            ControlPort = ports[0],
+            OtherBrokers =
+            [
+                .. options.OtherBrokers.Select((b, i) => b with { ControlPort = ports[ports.Length == 1 ? 0 : i + 1] }),
+            ],
+        };
     }
 
     private static int ParsePort(string text, string name) =>

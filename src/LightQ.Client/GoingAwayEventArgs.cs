@@ -29,4 +29,7 @@ public sealed class GoingAwayEventArgs : EventArgs
 
     /// <summary>The broker's message, for people.</summary>
     public string Message { get; }
+
+    /// <summary>The broker, as <c>host:port</c>.</summary>
+    public string? Broker { get; init; }
 }

@@ -15,10 +15,11 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace LightQ.Client;
 
-/// <summary>A connection to a LightQ broker: create one per application and keep it.</summary>
+/// <summary>A connection to a LightQ broker, or to a cluster: create one per application and keep it.</summary>
 /// <remarks>
 /// Thread-safe. Connects on first use. Reconnects by itself with growing, jittered delays, and then resumes producers
-/// and subscriptions.
+/// and subscriptions. In a cluster it connects to each broker that leads a partition it uses, and follows partitions to
+/// their next leaders.
 /// </remarks>
 /// <example>
 /// <code>
@@ -31,14 +32,14 @@ namespace LightQ.Client;
 /// </example>
 public sealed class LightQClient : IAsyncDisposable, IDisposable
 {
-    private readonly BrokerLink _link;
+    private readonly BrokerLinks _links;
     private readonly ControlChannel _control;
     private readonly ClientEvents _events;
     private readonly SharedProducers _producers;
 
     /// <summary>Creates a client; does not connect yet.</summary>
     /// <param name="connectionString">
-    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
     /// </param>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>
     /// <exception cref="LightQException">
@@ -54,14 +55,18 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <see cref="ErrorCode.InvalidArgument"/>: a file that they name for TLS cannot be used.
     /// </exception>
     public LightQClient(LightQClientOptions options)
+        : this(options, null) { }
+
+    /// <summary>The same with another way to find leaders.</summary>
+    internal LightQClient(LightQClientOptions options, ILeaderDirectory? leaders)
     {
         ArgumentNullException.ThrowIfNull(options);
         options.Check();
         Options = options;
         ILogger logger = options.LoggerFactory?.CreateLogger("LightQ.Client") ?? NullLogger.Instance;
         _events = new ClientEvents(this, logger);
-        _link = new BrokerLink(options, _events, logger);
         _control = new ControlChannel(options);
+        _links = new BrokerLinks(options, _events, logger, leaders ?? new LeaderDirectory(_control));
         _producers = new SharedProducers((topic, cancelled) => CreateProducerAsync(topic, null, cancelled));
         Topics = new TopicsClient(_control);
         Stats = new StatsClient(_control);
@@ -84,7 +89,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Raised when the broker is about to end the connection, before the change of state that follows. Nothing has to
+    /// Raised when a broker is about to end the connection to it, before the change of state that follows. Nothing has to
     /// be done: producers send nothing new from now on, and resume on the next connection, as subscriptions do. Raised
     /// on the receiving thread: handlers must not block. An exception of a handler is logged.
     /// </summary>
@@ -133,7 +138,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>The options that the client was created with.</summary>
     public LightQClientOptions Options { get; }
 
-    /// <summary>Whether the client is connected at the moment.</summary>
+    /// <summary>
+    /// Whether the client is connected at the moment. In a cluster it is while it has a connection to any broker.
+    /// </summary>
     public ConnectionState State => _events.State;
 
     /// <summary>Messages that subscriptions of this client skipped because their time to live had passed.</summary>
@@ -151,33 +158,35 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Creates users, grants rights, and creates tokens.</summary>
     public UsersClient Users { get; }
 
-    /// <summary>Stops the broker, reloads its configuration, and takes backups.</summary>
+    /// <summary>
+    /// Stops the broker, reloads its configuration, and takes backups; of several brokers, the first of the options.
+    /// </summary>
     public OperationsClient Operations { get; }
 
     /// <summary>Tells the nodes of a cluster and the leaders of partitions, and moves these.</summary>
     public ClusterClient Cluster { get; }
 
     /// <summary>Where everything of this client logs.</summary>
-    internal ILogger Logger => _link.Logger;
+    internal ILogger Logger => _links.Logger;
 
     /// <summary>
     /// Why the broker cannot be reached at the moment, while it is tried again and again; null when it can, or has not
     /// been tried.
     /// </summary>
-    internal LightQException? Absence => _link.Absence;
+    internal LightQException? Absence => _links.Absence;
 
     /// <summary>Connects now, instead of with the first request.</summary>
     /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
     /// <exception cref="LightQException">
     /// The first attempt failed; <see cref="ErrorCode.Unavailable"/> when no broker answered.
     /// </exception>
-    public Task ConnectAsync(CancellationToken cancellationToken = default) => _link.ConnectAsync(cancellationToken);
+    public Task ConnectAsync(CancellationToken cancellationToken = default) => _links.ConnectAsync(cancellationToken);
 
     /// <summary>
     /// The same, but a client that waits for its broker waits for one attempt only; if that failed,
     /// <see cref="Absence"/> says why.
     /// </summary>
-    internal Task AttemptAsync(CancellationToken cancellationToken) => _link.AttemptAsync(cancellationToken);
+    internal Task AttemptAsync(CancellationToken cancellationToken) => _links.AttemptAsync(cancellationToken);
 
     /// <summary>
     /// Measures the round trip to the broker, over the connection of the data plane, after what is already being sent
@@ -188,7 +197,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// There is no connection and none can be made, or it ended before the answer came.
     /// </exception>
     public Task<TimeSpan> PingAsync(CancellationToken cancellationToken = default) =>
-        _link.PingAsync(cancellationToken);
+        _links.PingAsync(cancellationToken);
 
     /// <summary>
     /// Publishes a message and waits for its ack, with a producer that the client opens at the first publish to a
@@ -325,8 +334,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     {
         options ??= new ProducerOptions();
         TopicAddress address = AddressArgument.Parse(topic, options.Partition);
-        await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        return await new ProducerOpener(_link, address.Topic, options with { Partition = address.Partition })
+        await _links.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        return await new ProducerOpener(_links, address.Topic, options with { Partition = address.Partition })
             .OpenAsync(cancellationToken)
             .ConfigureAwait(false);
     }
@@ -511,7 +520,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     public async ValueTask DisposeAsync()
     {
         await _producers.DisposeAsync().ConfigureAwait(false);
-        await _link.DisposeAsync().ConfigureAwait(false);
+        await _links.DisposeAsync().ConfigureAwait(false);
         _control.Dispose();
     }
 
@@ -551,8 +560,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         CancellationToken cancellationToken
     )
     {
-        await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        var consumer = new Consumer(_link, topic, options, _events);
+        await _links.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var consumer = new Consumer(_links, topic, options, _events);
         await consumer.OpenAsync(cancellationToken).ConfigureAwait(false);
         return consumer;
     }

@@ -27,15 +27,29 @@ public sealed record LightQClientOptions
     public int DataPort
     {
         get;
-        init => field = Port(value);
+        init => field = BrokerEndpoint.Port(value);
     } = ProtocolLimits.DefaultDataPort;
 
     /// <summary>Port of the control plane (gRPC), 1 to 65,535. Default: 5701.</summary>
     public int ControlPort
     {
         get;
-        init => field = Port(value);
+        init => field = BrokerEndpoint.Port(value);
     } = ProtocolLimits.DefaultControlPort;
+
+    /// <summary>
+    /// Further brokers of the cluster that <see cref="Host"/> belongs to. The client connects to the first broker that
+    /// answers, in this order, and finds the leaders of partitions from there. Default: none.
+    /// </summary>
+    public IReadOnlyList<BrokerEndpoint> OtherBrokers
+    {
+        get;
+        init
+        {
+            ArgumentNullException.ThrowIfNull(value);
+            field = value.Count == 0 ? [] : [.. value];
+        }
+    } = [];
 
     /// <summary>The user to log in as; null for an anonymous client.</summary>
     public string? User
@@ -63,7 +77,7 @@ public sealed record LightQClientOptions
 
     /// <summary>
     /// Whether both planes are encrypted, with TLS 1.2 or 1.3. The broker's certificate must then come from a trusted
-    /// authority and be for <see cref="Host"/>; there is no way to skip that check. If it fails, the error
+    /// authority and be for the host that is connected to; there is no way to skip that check. If it fails, the error
     /// <see cref="ErrorCode.TlsFailed"/> gives the reason. Default: false.
     /// </summary>
     public bool Tls { get; init; }
@@ -159,16 +173,46 @@ public sealed record LightQClientOptions
         init;
     }
 
+    /// <summary>All brokers, this one first.</summary>
+    internal IEnumerable<BrokerEndpoint> Brokers =>
+        OtherBrokers.Prepend(
+            new BrokerEndpoint
+            {
+                Host = Host,
+                DataPort = DataPort,
+                ControlPort = ControlPort,
+            }
+        );
+
     /// <summary>
     /// Reads a connection string:
-    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
     /// </summary>
-    /// <param name="connectionString">User, password and files are percent-encoded where necessary.</param>
+    /// <param name="connectionString">
+    /// User, password and files are percent-encoded where necessary. Several hosts are brokers of one cluster; control
+    /// ports are then one for all, or one for each host in their order.
+    /// </param>
     /// <exception cref="ArgumentException">The string is not of that form; the message says where.</exception>
     public static LightQClientOptions Parse(string connectionString) => ConnectionString.Parse(connectionString);
 
     /// <summary>The connection string without password and token.</summary>
     public override string ToString() => ConnectionString.Format(this);
+
+    /// <summary>The same for one broker alone.</summary>
+    internal LightQClientOptions For(string host, int dataPort, int controlPort) =>
+        this with
+        {
+            Host = host,
+            DataPort = dataPort,
+            ControlPort = controlPort,
+            OtherBrokers = [],
+        };
+
+    /// <summary>The same for each of the brokers alone.</summary>
+    internal LightQClientOptions[] ForEach() =>
+        OtherBrokers.Count == 0
+            ? [this]
+            : [.. Brokers.Select(broker => For(broker.Host, broker.DataPort, broker.ControlPort))];
 
     /// <summary>What a connection with these options says first.</summary>
     internal HelloFrame ToHello() =>
@@ -183,9 +227,18 @@ public sealed record LightQClientOptions
             Token ?? (User is null ? "" : $"{User}\0{Password}")
         );
 
-    /// <summary>Refuses files for TLS without TLS: whoever names them believes to be encrypted.</summary>
+    /// <summary>
+    /// Refuses a broker that is given twice, and files for TLS without TLS: whoever names them believes to be encrypted.
+    /// </summary>
     internal void Check()
     {
+        var seen = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
+        foreach (BrokerEndpoint broker in Brokers)
+        {
+            if (!seen.Add(broker.ToString()))
+                throw new ArgumentException($"The broker {broker} is given twice.");
+        }
+
         if (!Tls && (CertificateAuthorityFile ?? ClientCertificateFile ?? ClientKeyFile) is not null)
             throw new ArgumentException("The files ca, cert and key are for TLS: give tls=true too.");
         if (ClientKeyFile is not null && ClientCertificateFile is null)
@@ -195,11 +248,6 @@ public sealed record LightQClientOptions
             );
         }
     }
-
-    private static int Port(int value) =>
-        value is > 0 and <= ushort.MaxValue
-            ? value
-            : throw new ArgumentOutOfRangeException(nameof(value), value, "A port is between 1 and 65,535.");
 
     private static string? Short(string? value) =>
         value is null || value.Length <= MaxTextLength

@@ -35,8 +35,11 @@ public sealed class LightQException : Exception
                 or ErrorCode.TimedOut
                 or ErrorCode.Unavailable;
 
+    /// <summary>Whether no connection could be made: the request has certainly not been sent.</summary>
+    internal bool IsUnsent { get; init; }
+
     /// <summary>
     /// Another exception of the same content: one that several waiters throw would mix their stack traces.
     /// </summary>
-    internal LightQException Copy() => new(Code, Message, InnerException);
+    internal LightQException Copy() => new(Code, Message, InnerException) { IsUnsent = IsUnsent };
 }

@@ -17,7 +17,7 @@ public static class LightQServiceCollectionExtensions
     /// </summary>
     /// <param name="services">Where to register.</param>
     /// <param name="connectionString">
-    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.
+    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
@@ -68,7 +68,7 @@ public static class LightQServiceCollectionExtensions
     /// <param name="services">Where to register.</param>
     /// <param name="serviceKey">The key.</param>
     /// <param name="connectionString">
-    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.
+    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>

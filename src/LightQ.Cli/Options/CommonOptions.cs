@@ -27,7 +27,8 @@ internal static class CommonOptions
         {
             Description =
                 $"The broker, by its name or address alone, or as "
-                + $"lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: "
+                + $"lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]; of a cluster, some or "
+                + $"all brokers, with commas: n1,n2,n3. Default: "
                 + $"{ServerVariable}, then {DefaultServer}. The user's password may also come from "
                 + $"{PasswordVariable} or the file that {PasswordFileVariable} names, a token from "
                 + $"{TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
@@ -149,12 +150,19 @@ internal static class CommonOptions
         server = Complete(server);
         LightQClientOptions complete = ClientOptions(server),
             given = LightQClientOptions.Parse(server);
-        var uri = new UriBuilder(server);
         if (given.Password is null && complete.Password is { } password)
-            uri.Password = Uri.EscapeDataString(password);
+        {
+            int authority = server.IndexOf("://", StringComparison.Ordinal) + 3;
+            int end = server.AsSpan(authority).IndexOfAny('/', '?');
+            int at = server.LastIndexOf('@', (end < 0 ? server.Length : authority + end) - 1);
+            server = server.Insert(at, $":{Uri.EscapeDataString(password)}");
+        }
         if (given.Token is null && complete.Token is { } token)
-            uri.Query = $"{uri.Query}{(uri.Query.Length == 0 ? '?' : '&')}token={Uri.EscapeDataString(token)}";
-        return uri.ToString();
+        {
+            char separator = server.Contains('?', StringComparison.Ordinal) ? '&' : '?';
+            server = $"{server}{separator}token={Uri.EscapeDataString(token)}";
+        }
+        return server;
     }
 
     /// <summary>The connection string that a name or an address alone stands for.</summary>

@@ -1,107 +1,49 @@
-using System.Net.Sockets;
 using Grpc.Core;
-using Grpc.Core.Interceptors;
-using Grpc.Net.Client;
-using LightQ.Client.Encryption;
-using LightQ.Protocol.Control;
 
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// The channel through which the generated clients call the control plane. It logs in when the options have
-/// credentials, and turns every failure into a <see cref="LightQException"/>.
+/// What the generated clients call the control plane through: that of the client's broker, or of any of its brokers
+/// that answers.
 /// </summary>
-/// <remarks>
-/// Thread-safe. Connects at the first call. A token that the broker no longer accepts is renewed once per call.
-/// </remarks>
+/// <remarks>Thread-safe. Connects at the first call.</remarks>
 internal sealed class ControlChannel : IDisposable
 {
-    private static readonly TimeSpan PingDelay = TimeSpan.FromSeconds(30),
-        PingTimeout = TimeSpan.FromSeconds(15);
-
-    private readonly LightQClientOptions _options;
-    private readonly GrpcChannel _channel;
-    private readonly Lazy<GrpcChannel> _guardedChannel;
-    private readonly Lazy<CallInvoker> _guarded;
-    private readonly ControlLogin _login;
+    private readonly ControlNode[] _nodes;
+    private readonly Lazy<CallInvoker> _secretCalls;
+    private int _current;
 
     public ControlChannel(LightQClientOptions options)
     {
-        _options = options;
-        _channel = Make(isGuarded: SecretGuard.IsNeeded(options));
-        bool isOther = SecretGuard.IsOn(options) && !SecretGuard.IsNeeded(options);
-        _guardedChannel = new Lazy<GrpcChannel>(() => isOther ? Make(isGuarded: true) : _channel);
-        var errors = new ControlErrors(options);
-        _login = new ControlLogin(options, new Auth.AuthClient(_channel), errors);
-        var interceptor = new ControlInterceptor(_login, errors);
-        Calls = _channel.CreateCallInvoker().Intercept(interceptor);
-        _guarded = new Lazy<CallInvoker>(() => _guardedChannel.Value.CreateCallInvoker().Intercept(interceptor));
+        _nodes = [.. options.ForEach().Select(static broker => new ControlNode(broker))];
+        Calls = _nodes.Length == 1 ? _nodes[0].Calls : new FailoverInvoker(this, options, static n => n.Calls);
+        _secretCalls = new Lazy<CallInvoker>(() =>
+            _nodes.Length == 1 ? _nodes[0].SecretCalls : new FailoverInvoker(this, options, static n => n.SecretCalls)
+        );
     }
 
     /// <summary>For calls without a secret in request and response.</summary>
     public CallInvoker Calls { get; }
 
     /// <summary>For calls whose request or response holds a password or a token of a user.</summary>
-    public CallInvoker SecretCalls => _guarded.Value;
+    public CallInvoker SecretCalls => _secretCalls.Value;
+
+    /// <summary>For calls that are about one broker, the first of the options, and mean no other.</summary>
+    public CallInvoker FirstCalls => _nodes[0].Calls;
+
+    /// <summary>The brokers, by their place in the options.</summary>
+    public IReadOnlyList<ControlNode> Nodes => _nodes;
+
+    /// <summary>The broker that answered last.</summary>
+    public int Current
+    {
+        get => Volatile.Read(ref _current);
+        set => Volatile.Write(ref _current, value);
+    }
 
     public void Dispose()
     {
-        _channel.Dispose();
-        if (_guardedChannel.IsValueCreated)
-            _guardedChannel.Value.Dispose();
-        _login.Dispose();
-    }
-
-    /// <summary>
-    /// One connection, or more when the broker allows no more calls on it. It connects by a callback, because the
-    /// channel's own way of connecting names neither address nor cause when it fails.
-    /// </summary>
-    private GrpcChannel Make(bool isGuarded)
-    {
-        var handler = new SocketsHttpHandler
-        {
-            AllowAutoRedirect = false,
-            ConnectTimeout = _options.ConnectTimeout,
-            EnableMultipleHttp2Connections = true,
-            KeepAlivePingDelay = PingDelay,
-            KeepAlivePingTimeout = PingTimeout,
-            KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
-            UseCookies = false,
-            UseProxy = false,
-            ConnectCallback = isGuarded
-                ? (_, cancellationToken) => SecretGuard.ConnectAsync(_options, _options.ControlPort, cancellationToken)
-                : ConnectAsync,
-        };
-        if (_options.Tls)
-            handler.SslOptions = ClientTls.Load(_options);
-        var address = new UriBuilder(_options.Tls ? "https" : "http", _options.Host, _options.ControlPort).Uri;
-        return GrpcChannel.ForAddress(
-            address,
-            new GrpcChannelOptions
-            {
-                HttpHandler = handler,
-                DisposeHttpClient = true,
-                HttpVersionPolicy = HttpVersionPolicy.RequestVersionExact,
-                CompressionProviders = [], // The broker sends messages as they are.
-            }
-        );
-    }
-
-    private static async ValueTask<Stream> ConnectAsync(
-        SocketsHttpConnectionContext context,
-        CancellationToken cancellationToken
-    )
-    {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        try
-        {
-            await socket.ConnectAsync(context.DnsEndPoint, cancellationToken).ConfigureAwait(false);
-            return new NetworkStream(socket, ownsSocket: true);
-        }
-        catch
-        {
-            socket.Dispose();
-            throw;
-        }
+        foreach (ControlNode node in _nodes)
+            node.Dispose();
     }
 }

@@ -69,7 +69,13 @@ internal sealed class ControlErrors(LightQClientOptions options)
         };
         return message is null
             ? new LightQException(CodeOf(e), $"{_authority}: {e.Status.Detail}", e)
-            : new LightQException(ErrorCode.Unavailable, message, e);
+            : new LightQException(ErrorCode.Unavailable, message, e)
+            {
+                // The handler's time-out is for connecting.
+                IsUnsent =
+                    kind is HttpRequestError.ConnectionError or HttpRequestError.NameResolutionError
+                    || (!hasAnswered && Find<TimeoutException>(thrown) is not null),
+            };
     }
 
     private LightQException OfHttp2(RpcException e, HttpProtocolException error, bool hasAnswered)

@@ -15,8 +15,8 @@ public sealed class OperationsClient
 
     internal OperationsClient(ControlChannel channel)
     {
-        _calls = new Protocol.Control.Operations.OperationsClient(channel.Calls);
-        _backups = new Protocol.Control.Backups.BackupsClient(channel.Calls);
+        _calls = new Protocol.Control.Operations.OperationsClient(channel.FirstCalls);
+        _backups = new Protocol.Control.Backups.BackupsClient(channel.FirstCalls);
     }
 
     /// <summary>

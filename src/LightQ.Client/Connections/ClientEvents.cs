@@ -24,22 +24,29 @@ internal sealed class ClientEvents(object sender, ILogger logger)
 
     public long MessagesExpired => Volatile.Read(ref _messagesExpired);
 
-    public void OnState(ConnectionState state, LightQException? reason)
+    public void OnState(ConnectionState state, LightQException? reason, LightQClientOptions broker)
     {
         State = state;
         Raise(
             ConnectionStateChanged,
-            new ConnectionStateChangedEventArgs(state, reason),
+            new ConnectionStateChangedEventArgs(state, reason)
+            {
+                Broker = HostPort.Format(broker.Host, broker.DataPort),
+            },
             nameof(ConnectionStateChanged)
         );
     }
 
-    public void OnGoingAway(in GoAwayFrame frame)
+    public void OnGoingAway(in GoAwayFrame frame, LightQClientOptions broker)
     {
-        ClientLog.GoAway(logger, frame.Code, frame.TimeLeftMilliseconds, frame.Message);
+        string address = HostPort.Format(broker.Host, broker.DataPort);
+        ClientLog.GoAway(logger, address, frame.Code, frame.TimeLeftMilliseconds, frame.Message);
         Raise(
             GoingAway,
-            new GoingAwayEventArgs(frame.Code, TimeSpan.FromMilliseconds(frame.TimeLeftMilliseconds), frame.Message),
+            new GoingAwayEventArgs(frame.Code, TimeSpan.FromMilliseconds(frame.TimeLeftMilliseconds), frame.Message)
+            {
+                Broker = address,
+            },
             nameof(GoingAway)
         );
     }

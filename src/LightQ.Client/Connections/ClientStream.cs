@@ -7,6 +7,18 @@ internal abstract class ClientStream
 {
     private long? _firstElsewhere;
 
+    /// <summary>The link that it belongs to; null when it is not attached. Guarded by the links' gate.</summary>
+    public BrokerLink? Link { get; set; }
+
+    /// <summary>What brokers said of its partition's leader; guarded by the stream's gate.</summary>
+    public LeaderHints Hints { get; } = new();
+
+    /// <summary>The topic's name.</summary>
+    public abstract string Topic { get; }
+
+    /// <summary>The partition that it is opened for; null when the broker chooses it.</summary>
+    public abstract int? WantedPartition { get; }
+
     /// <summary>Whether something was sent and not yet answered, so that a leaving broker is given time.</summary>
     public virtual bool HasUnanswered => false;
 
@@ -42,6 +54,12 @@ internal abstract class ClientStream
         _firstElsewhere ??= now;
         return wasOpened || options.ConnectionTime.GetElapsedTime(_firstElsewhere.Value, now) < options.ConnectTimeout;
     }
+
+    /// <summary>
+    /// The stream, which is closed, is opened on another connection from now on, and nothing of it is being sent on the
+    /// one before.
+    /// </summary>
+    public abstract void OnMoved();
 
     /// <summary>There will be no further connection.</summary>
     public abstract void OnClosed(LightQException reason);

@@ -63,6 +63,9 @@ internal abstract class Connection : IFrameSink
     /// <summary>Why the connection ended, once it has.</summary>
     public Task<LightQException> Ended => _ended.Task;
 
+    /// <summary>The broker, and how it is connected to.</summary>
+    public LightQClientOptions Broker => Options;
+
     /// <summary>What waits to be sent.</summary>
     public abstract Outbox Outbox { get; }
 
@@ -312,7 +315,7 @@ internal abstract class Connection : IFrameSink
     private void OnGoAway(in GoAwayFrame goAway)
     {
         IsLeaving = true;
-        _events.OnGoingAway(goAway);
+        _events.OnGoingAway(goAway, Options);
         var reason = new LightQException(ErrorCode.ShuttingDown, $"The broker is going away: {goAway.Message}");
         TimeSpan period = TimeSpan.FromMilliseconds(20);
         int quiet = 0;

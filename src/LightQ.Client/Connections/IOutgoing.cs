@@ -6,9 +6,10 @@ namespace LightQ.Client.Connections;
 internal interface IOutgoing
 {
     /// <summary>Adds what goes out next. Called by the outbox's sender, one at a time.</summary>
+    /// <param name="from">The outbox; where the producer has moved on to another connection, nothing goes out.</param>
     /// <param name="segments">What the round sends.</param>
     /// <param name="held">The batches in it; each is released when the round has been sent.</param>
     /// <param name="maxSegments">The most segments in a round.</param>
     /// <returns>Whether there is more, in which case it stays scheduled.</returns>
-    bool TakeForSend(List<ArraySegment<byte>> segments, List<SendBatch> held, int maxSegments);
+    bool TakeForSend(Outbox from, List<ArraySegment<byte>> segments, List<SendBatch> held, int maxSegments);
 }

@@ -35,6 +35,7 @@ internal abstract class Outbox(TimeProvider time)
     private bool _settlementsDue;
     private bool _busy;
     private long _lastSend;
+    private TaskCompletionSource? _endOfRound;
 
     protected object Gate { get; } = new();
 
@@ -138,6 +139,18 @@ internal abstract class Outbox(TimeProvider time)
         SendDirectly();
     }
 
+    /// <summary>Completes when what is being sent at the moment has been let go of.</summary>
+    public Task EndOfRoundAsync()
+    {
+        lock (Gate)
+        {
+            if (!_busy)
+                return Task.CompletedTask;
+            _endOfRound ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            return _endOfRound.Task;
+        }
+    }
+
     /// <summary>Takes nothing more; what was queued is not sent.</summary>
     public void Close()
     {
@@ -170,6 +183,8 @@ internal abstract class Outbox(TimeProvider time)
         foreach (SendBatch batch in _inRound)
             batch.EndSend();
         _inRound.Clear();
+        if (Volatile.Read(ref _endOfRound) is not null)
+            CompleteRound();
     }
 
     protected void ReleaseRole()
@@ -178,6 +193,7 @@ internal abstract class Outbox(TimeProvider time)
         {
             _busy = false;
             _lastSend = Stopwatch.GetTimestamp();
+            CompleteRound();
             if (IsClosed)
                 Monitor.PulseAll(Gate);
             else if (HasWork)
@@ -209,7 +225,7 @@ internal abstract class Outbox(TimeProvider time)
             IOutgoing producer;
             lock (Gate)
                 producer = _ready.Dequeue();
-            if (producer.TakeForSend(Segments, _inRound, MaxSegments))
+            if (producer.TakeForSend(this, Segments, _inRound, MaxSegments))
             {
                 lock (Gate)
                     _ready.Enqueue(producer);
@@ -220,6 +236,8 @@ internal abstract class Outbox(TimeProvider time)
         Sends++;
         return true;
     }
+
+    private void CompleteRound() => Interlocked.Exchange(ref _endOfRound, null)?.TrySetResult();
 
     private void SendSettlementsLater()
     {

@@ -20,7 +20,7 @@ internal sealed class Consumer
     /// </summary>
     private const int SmallestShare = 16 * 1024;
 
-    private readonly BrokerLink _link;
+    private readonly BrokerLinks _links;
     private readonly ClientEvents _events;
     private readonly Queue<Delivery> _queue = new();
     private readonly List<Subscription> _subscriptions = [];
@@ -28,13 +28,13 @@ internal sealed class Consumer
     private LightQException? _end;
     private bool _isOpened;
 
-    public Consumer(BrokerLink link, string topic, ConsumeOptions options, ClientEvents events)
+    public Consumer(BrokerLinks links, string topic, ConsumeOptions options, ClientEvents events)
     {
-        _link = link;
+        _links = links;
         _events = events;
         Topic = topic;
         Options = options;
-        Memory = new DeliveryMemory(link.Blocks, options.CreditBytes);
+        Memory = new DeliveryMemory(links.Blocks, options.CreditBytes);
     }
 
     public string Topic { get; }
@@ -150,7 +150,7 @@ internal sealed class Consumer
     {
         // What has expired was to be lost then: nothing to warn of.
         if (gap.Reason != GapReason.Expired)
-            ClientLog.Gap(_link.Logger, gap.Topic, gap.Partition, gap.FirstOffset, gap.LastOffset, gap.Reason);
+            ClientLog.Gap(_links.Logger, gap.Topic, gap.Partition, gap.FirstOffset, gap.LastOffset, gap.Reason);
         Options.OnGap?.Invoke(gap);
         _events.OnGap(gap);
     }
@@ -198,7 +198,7 @@ internal sealed class Consumer
                 );
             }
 
-            Member = _link.NextMember();
+            Member = _links.NextMember();
             Subscription first = await OpenFirstAsync(cancellationToken).ConfigureAwait(false);
             int count = first.PartitionCount;
             if (count is < 1 or > ProtocolLimits.MaxPartitions)
@@ -253,10 +253,10 @@ internal sealed class Consumer
 
     private Subscription Add(uint partition, int credit)
     {
-        var subscription = new Subscription(_link, this, partition, credit);
+        var subscription = new Subscription(_links, this, partition, credit);
         lock (Gate)
             _subscriptions.Add(subscription);
-        _link.Attach(subscription);
+        _links.Attach(subscription);
         return subscription;
     }
 }

@@ -14,7 +14,7 @@ internal sealed class Subscription : ClientStream
 {
     private readonly Consumer _consumer;
     private readonly Lock _gate;
-    private readonly BrokerLink _link;
+    private readonly BrokerLinks _links;
     private readonly uint _partition;
     private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(
         TaskCreationOptions.RunContinuationsAsynchronously
@@ -35,23 +35,25 @@ internal sealed class Subscription : ClientStream
     private uint _logEpoch;
     private ulong _logIncarnation;
 
-    /// <param name="link">The client's connection.</param>
+    /// <param name="links">The client's connections.</param>
     /// <param name="consumer">The consumer it is a part of.</param>
     /// <param name="partition">The partition, or all of them where that is one.</param>
     /// <param name="creditBytes">What may be delivered ahead of the consumer.</param>
-    public Subscription(BrokerLink link, Consumer consumer, uint partition, int creditBytes)
+    public Subscription(BrokerLinks links, Consumer consumer, uint partition, int creditBytes)
     {
-        _link = link;
+        _links = links;
         _consumer = consumer;
         _gate = consumer.Gate;
         _partition = partition;
         _creditBytes = creditBytes;
         Operations = new ConsumeOperations(
-            new OperationPlace(link.Options, consumer.Topic, Partition, consumer.Options.Group)
+            new OperationPlace(links.Options, consumer.Topic, Partition, consumer.Options.Group)
         );
     }
 
-    public string Topic => _consumer.Topic;
+    public override string Topic => _consumer.Topic;
+
+    public override int? WantedPartition => _partition == OpenProducerFrame.AnyPartition ? null : Partition;
 
     /// <summary>What spans and measurements say of it.</summary>
     public ConsumeOperations Operations { get; }
@@ -77,7 +79,7 @@ internal sealed class Subscription : ClientStream
     public ConsumeOptions Options => _consumer.Options;
 
     /// <summary>The client's clock, in unix microseconds.</summary>
-    public long Now => UnixMicroseconds.From(_link.Options.TimeProvider.GetUtcNow());
+    public long Now => UnixMicroseconds.From(_links.Options.TimeProvider.GetUtcNow());
 
     /// <summary>
     /// Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one
@@ -237,7 +239,7 @@ internal sealed class Subscription : ClientStream
             _heldBytes += delivery.CreditBytes;
             _settlements?.Hold(frame.Delivery.Count);
             long until =
-                _link.Options.TimeProvider.GetUtcNow().UtcTicks
+                _links.Options.TimeProvider.GetUtcNow().UtcTicks
                 + (frame.Delivery.LockMilliseconds * TimeSpan.TicksPerMillisecond);
             _consumer.Enqueue(
                 delivery with
@@ -260,6 +262,12 @@ internal sealed class Subscription : ClientStream
             _connection = null;
             _settlements?.End(reason);
         }
+    }
+
+    public override void OnMoved()
+    {
+        lock (_gate)
+            _connection = null;
     }
 
     public override void OnClosed(LightQException reason)
@@ -290,7 +298,7 @@ internal sealed class Subscription : ClientStream
             _consumer.Memory.Release(run);
             _heldBytes -= run.CreditBytes;
             _releasedBytes += run.CreditBytes;
-            if (_releasedBytes < _creditBytes / 2 || _connection is null || _isClosed)
+            if (_releasedBytes < _creditBytes / 2 || _connection is null || _stream == 0 || _isClosed)
                 return;
             _connection.Outbox.Write(new CreditFrame((uint)_releasedBytes), _stream);
             _releasedBytes = 0;
@@ -324,7 +332,7 @@ internal sealed class Subscription : ClientStream
     /// <summary>Ends the subscription; its consumer lets go of what is queued.</summary>
     public void Close()
     {
-        _link.Detach(this);
+        _links.Detach(this);
         lock (_gate)
         {
             if (_isClosed)
@@ -384,6 +392,7 @@ internal sealed class Subscription : ClientStream
         }
 
         (_wasOpened, Refusal) = (true, null);
+        Hints.OnOpened(subscribed.Epoch);
         _firstAnswer.TrySetResult(null);
         return new SubscriptionStarted(
             Topic,
@@ -407,7 +416,7 @@ internal sealed class Subscription : ClientStream
     {
         SettledRange refused = settlements.OnSettled(tag, frame);
         if (refused.Count != 0)
-            ClientLog.NotSettled(_link.Logger, Settlements.Describe(refused), Topic);
+            ClientLog.NotSettled(_links.Logger, Settlements.Describe(refused), Topic);
     }
 
     private void OnGap(in GapFrame gap)
@@ -453,9 +462,11 @@ internal sealed class Subscription : ClientStream
             _consumer.EndIfAllAreRefused();
             return reason;
         }
-        if ((reason.IsTransient && _wasOpened) || IsOpenedElsewhere(reason, _wasOpened, _link.Options))
+        if ((reason.IsTransient && _wasOpened) || IsOpenedElsewhere(reason, _wasOpened, _links.Options))
         {
-            _link.ReopenLater(this, _connection, reason.Code);
+            if (reason.Code == ErrorCode.NotLeader)
+                ClientLog.Moves(_links.Logger, WantedPartition, Topic, closed.Address, reason.Message);
+            _links.ReopenLater(this, _connection, closed);
             return null;
         }
         if (_firstAnswer.TrySetException(reason))
@@ -463,7 +474,7 @@ internal sealed class Subscription : ClientStream
         _consumer.End(reason);
         if (reason.Code == ErrorCode.SlowConsumer)
             return reason;
-        ClientLog.SubscriptionEnded(_link.Logger, Topic, reason.Code, reason.Message);
+        ClientLog.SubscriptionEnded(_links.Logger, Topic, reason.Code, reason.Message);
         return null;
     }
 

@@ -18,6 +18,7 @@ internal static class ClientSection
         [nameof(LightQClientOptions.Host)] = (options, value) => options with { Host = value },
         [nameof(LightQClientOptions.DataPort)] = (options, value) => options with { DataPort = Number(value) },
         [nameof(LightQClientOptions.ControlPort)] = (options, value) => options with { ControlPort = Number(value) },
+        [nameof(LightQClientOptions.OtherBrokers)] = (options, value) => options with { OtherBrokers = Brokers(value) },
         [nameof(LightQClientOptions.User)] = (options, value) => options with { User = value },
         [nameof(LightQClientOptions.Password)] = (options, value) => options with { Password = value },
         [nameof(LightQClientOptions.Token)] = (options, value) => options with { Token = value },
@@ -132,6 +133,12 @@ internal static class ClientSection
         string.Equals(entry.Key, key, StringComparison.OrdinalIgnoreCase);
 
     private static string Known() => string.Join(", ", Keys.Keys.Prepend(ConnectionStringKey));
+
+    /// <summary>As in a connection string, the control ports too.</summary>
+    private static IReadOnlyList<BrokerEndpoint> Brokers(string value) =>
+        value.Length == 0 ? []
+        : value.Contains('@') ? throw new FormatException("Brokers like n2:5700,n3:5700 are wanted, without a user.")
+        : [.. LightQClientOptions.Parse($"lightq://{value}").Brokers];
 
     private static int Number(string value) =>
         int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)

@@ -174,7 +174,7 @@ internal sealed class StartService(
             {
                 Volatile.Write(ref _unanswered, e);
                 await Task.Delay(
-                        BrokerLink.Delay(client.Options, attempt, Random.Shared.NextDouble()),
+                        RetryDelay.Reconnect(client.Options, attempt, Random.Shared.NextDouble()),
                         Time,
                         cancellationToken
                     )

@@ -6,7 +6,7 @@ namespace LightQ.Client.Publishing;
 /// <summary>
 /// Opens a producer: one stream, which says how many partitions there are, and then one for each of the others.
 /// </summary>
-internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOptions options)
+internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOptions options)
 {
     private readonly List<ProducerStream> _opened = [];
     private readonly ulong _instance = options.Name is null ? 0 : (ulong)Random.Shared.NextInt64(1, long.MaxValue);
@@ -21,7 +21,7 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
                 options.Partition is null && first.PartitionCount != 1
                     ? await OpenOthersAsync(first, cancellationToken).ConfigureAwait(false)
                     : null;
-            return new Producer(first, router, options, link.Options.TimeProvider);
+            return new Producer(first, router, options, links.Options.TimeProvider);
         }
         catch
         {
@@ -67,12 +67,12 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
     }
 
     private ProducerStream Make(int? partition) =>
-        new(link, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
+        new(links, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
 
     private ProducerStream Attach(ProducerStream stream)
     {
         _opened.Add(stream);
-        link.Attach(stream);
+        links.Attach(stream);
         return stream;
     }
 }

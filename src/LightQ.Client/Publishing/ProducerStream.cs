@@ -21,7 +21,7 @@ namespace LightQ.Client.Publishing;
 internal sealed class ProducerStream : ClientStream, IOutgoing
 {
     private readonly Lock _gate = new();
-    private readonly BrokerLink _link;
+    private readonly BrokerLinks _links;
     private readonly ProducerOptions _options;
     private readonly PublishCompletionPool _completions = new();
     private readonly PublishQueue _queue;
@@ -49,7 +49,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     /// <paramref name="isReturning"/> are, <see cref="OpenProducerFrame"/> says.
     /// </summary>
     public ProducerStream(
-        BrokerLink link,
+        BrokerLinks links,
         string topic,
         int? partition,
         ProducerOptions options,
@@ -57,21 +57,23 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         bool isReturning
     )
     {
-        (_link, _options, _instance, _isReturning) = (link, options, instance, isReturning);
+        (_links, _options, _instance, _isReturning) = (links, options, instance, isReturning);
         _compressor = Compressor.Create(options);
         _partition = partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
         _queue = new PublishQueue(
             options.BatchBytes,
             isRepeatable: options.Name is not null,
-            link.Options.TimeProvider
+            links.Options.TimeProvider
         );
         _waiting = new WaitingPublishes(_queue, _flushes);
-        Operations = new PublishOperations(link.Options, topic);
+        Operations = new PublishOperations(links.Options, topic);
         _outcomes = new PublishOutcomes(_queue, _waiting, _flushes, Operations);
         Topic = topic;
     }
 
-    public string Topic { get; }
+    public override string Topic { get; }
+
+    public override int? WantedPartition => _partition == OpenProducerFrame.AnyPartition ? null : Partition;
 
     /// <summary>What spans and measurements say of it.</summary>
     public PublishOperations Operations { get; }
@@ -287,7 +289,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     /// <summary>Ends the stream: what has no outcome yet fails with <see cref="ErrorCode.Closed"/>.</summary>
     public void Close()
     {
-        _link.Detach(this);
+        _links.Detach(this);
         lock (_gate)
         {
             Leave();
@@ -312,7 +314,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     }
 
     /// <inheritdoc/>
-    public bool TakeForSend(List<ArraySegment<byte>> segments, List<SendBatch> held, int maxSegments)
+    public bool TakeForSend(Outbox from, List<ArraySegment<byte>> segments, List<SendBatch> held, int maxSegments)
     {
         int first = held.Count;
         uint stream,
@@ -321,6 +323,8 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         bool more;
         lock (_gate)
         {
+            if (_connection?.Outbox != from)
+                return false; // Scheduled before the stream moved to another connection.
             _isScheduled = false;
             (stream, epoch, producerId) = (_stream, _opened.ProducerEpoch, _opened.ProducerId);
             while (
@@ -349,7 +353,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             (_connection, _isOpened) = (connection, false);
             if (_options.AckLevel == Durability.Replicated && !connection.HasCluster)
             {
-                FaultWithoutCluster();
+                FaultWithoutCluster(connection);
                 return;
             }
             _stream = connection.Register(this);
@@ -414,6 +418,12 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             );
             _waiting.Admit();
         }
+    }
+
+    public override void OnMoved()
+    {
+        lock (_gate)
+            (_connection, _isOpened, _isScheduled) = (null, false, false);
     }
 
     public override void OnClosed(LightQException reason)
@@ -515,6 +525,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         else
             _queue.Begin(opened.NextSequence);
         _isOpened = _wasOpened = _isReturning = true;
+        Hints.OnOpened(opened.Epoch);
         _refusal = null;
         _firstAnswer.TrySetResult(null);
     }
@@ -542,9 +553,12 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         );
         (bool wasOpened, _isOpened) = (_isOpened, false);
         _connection!.Unregister(_stream);
-        ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
         bool isRefused = !wasOpened && Router is not null && PartitionRefusal.Is(reason.Code);
-        bool isElsewhere = IsOpenedElsewhere(reason, _wasOpened, _link.Options);
+        bool isElsewhere = IsOpenedElsewhere(reason, _wasOpened, _links.Options);
+        if (isElsewhere)
+            ClientLog.Moves(_links.Logger, WantedPartition, Topic, closed.Address, reason.Message);
+        else
+            ClientLog.ProducerFailed(_links.Logger, Topic, reason.Code, reason.Message);
         if (isRefused || (!isElsewhere && _firstAnswer.TrySetException(reason)) || !reason.IsTransient)
         {
             // What was sent before a lost connection may be stored; of an open stream the broker's reason is the
@@ -575,18 +589,18 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             );
         }
 
-        _link.ReopenLater(this, _connection, reason.Code);
+        _links.ReopenLater(this, _connection, closed);
     }
 
     /// <summary>The broker's protocol has no level 'replicated': asked for it, it would end the connection.</summary>
-    private void FaultWithoutCluster()
+    private void FaultWithoutCluster(Connection connection)
     {
         _connection = null;
         var reason = new LightQException(
             ErrorCode.NotSupported,
-            $"The broker at {_link.Options} has no cluster, so nothing is acknowledged at 'replicated'."
+            $"The broker at {connection.Broker} has no cluster, so nothing is acknowledged at 'replicated'."
         );
-        ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
+        ClientLog.ProducerFailed(_links.Logger, Topic, reason.Code, reason.Message);
         _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
         FaultProducer(reason, reason.Code);
     }
@@ -594,7 +608,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     /// <summary>After an error nothing after it is stored: everything fails, and the stream is opened anew.</summary>
     private void Break(SendBatch first, ErrorCode code, string message)
     {
-        ClientLog.ProducerFailed(_link.Logger, Topic, code, message);
+        ClientLog.ProducerFailed(_links.Logger, Topic, code, message);
         Leave();
         _outcomes.Reject(first, code, message);
         string behind = $"An earlier message of this producer was refused, so this one was not stored: {message}";

@@ -65,7 +65,7 @@ public sealed class ClusterTests
     [InlineData(0.5, 275)]
     [InlineData(1, 500)]
     public void Clients_ask_for_the_leader_at_different_times(double random, double milliseconds) =>
-        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), BrokerLink.ElectionDelay(random));
+        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), RetryDelay.Election(random));
 
     [Theory]
     [InlineData("p")]
@@ -184,7 +184,7 @@ public sealed class ClusterTests
 
     private static Task MoveAsync(FakeConnection connection, FakeFrame open) =>
         connection.WriteAsync(
-            new ClosedFrame(ErrorCode.NotLeader, "Another node leads orders.", 4, "lq2:5700"),
+            new ClosedFrame(ErrorCode.NotLeader, "Another node leads orders.", 4, ""),
             open.Header.Stream,
             open.Header.Tag
         );

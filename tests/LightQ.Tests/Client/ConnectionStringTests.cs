@@ -38,6 +38,90 @@ public sealed class ConnectionStringTests
             )
         );
 
+    [Fact]
+    public void Several_hosts_are_brokers_each_with_a_port_of_its_own_or_the_default()
+    {
+        LightQClientOptions options = LightQClientOptions.Parse(
+            "lightq://ann:p,w%3Ass@n1:6000,[::1]:6010,n3?control=6001&tls=true"
+        );
+        Assert.Equal(("n1", 6000, 6001), (options.Host, options.DataPort, options.ControlPort));
+        Assert.Equal(("ann", "p,w:ss", true), (options.User, options.Password, options.Tls));
+        Assert.Equal([Broker("::1", 6010, 6001), Broker("n3", 5700, 6001)], options.OtherBrokers);
+    }
+
+    [Fact]
+    public void Control_ports_may_be_one_for_each_broker_in_their_order()
+    {
+        LightQClientOptions options = LightQClientOptions.Parse("lightq://h:5700,h:5710,h:5720?control=5701,5711,5721");
+        Assert.Equal(5701, options.ControlPort);
+        Assert.Equal([Broker("h", 5710, 5711), Broker("h", 5720, 5721)], options.OtherBrokers);
+    }
+
+    [Fact]
+    public void Of_several_brokers_each_alone_has_the_settings_of_all()
+    {
+        LightQClientOptions[] each = LightQClientOptions
+            .Parse("lightq://ann:pw@n1,n2:6000?control=1,2&tls=true&ca=/ca.crt")
+            .ForEach();
+        Assert.Equal(
+            [
+                "lightq://ann@n1:5700?control=1&tls=true&ca=/ca.crt",
+                "lightq://ann@n2:6000?control=2&tls=true&ca=/ca.crt",
+            ],
+            each.Select(o => o.ToString())
+        );
+        Assert.All(each, o => Assert.Equal("pw", o.Password));
+    }
+
+    [Theory]
+    [InlineData("lightq://n1:5700,n2:5700")]
+    [InlineData("lightq://ann@n1:5700,[::1]:5710,n3:1?control=6001&tls=true")]
+    [InlineData("lightq://h:5700,h:5710?control=5701,5711&insecure=true")]
+    public void Several_brokers_are_written_as_they_are_read(string text) =>
+        Assert.Equal(text, LightQClientOptions.Parse(text).ToString());
+
+    [Theory]
+    [InlineData("lightq://n1,", "broker 2 is not host[:port]")]
+    [InlineData("lightq://n1,,n3", "broker 2 is not host[:port]")]
+    [InlineData("lightq://n1,n2,b c", "broker 3 is not host[:port]")]
+    [InlineData("lightq://n1,n2:0", "the port is a number from 1 to 65535")]
+    [InlineData("lightq://n1,n2/x", "nothing may stand between the hosts and '?'")]
+    [InlineData("lightq://n1,n2?control=1,2,3", "control has 3 ports for 2 brokers")]
+    [InlineData("lightq://n1?control=1,2", "control has 2 ports for 1 broker:")]
+    [InlineData("lightq://n1,n2?control=1,", "control is a number from 1 to 65535")]
+    public void What_is_wrong_with_one_of_several_brokers_is_said(string text, string problem) =>
+        Assert.Contains(
+            problem,
+            Assert.Throws<ArgumentException>(() => LightQClientOptions.Parse(text)).Message,
+            StringComparison.Ordinal
+        );
+
+    [Fact]
+    public void A_broker_that_is_given_twice_is_refused() =>
+        Assert.Contains(
+            "The broker n1:5700 is given twice",
+            Assert.Throws<ArgumentException>(() => new LightQClient("lightq://n1,n2,N1:5700").Dispose()).Message,
+            StringComparison.OrdinalIgnoreCase
+        );
+
+    [Theory]
+    [InlineData("n1:5700", true, "n1", 5700)]
+    [InlineData("10.0.0.1:1", true, "10.0.0.1", 1)]
+    [InlineData("[fe80::1]:5700", true, "fe80::1", 5700)]
+    [InlineData("", false, "", 0)]
+    [InlineData("n1", false, "", 0)]
+    [InlineData("n1:0", false, "", 0)]
+    [InlineData("n1:70000", false, "", 0)]
+    [InlineData("fe80::1:5700", false, "", 0)]
+    [InlineData(":5700", false, "", 0)]
+    [InlineData("a b:5700", false, "", 0)]
+    public void An_address_of_a_redirect_is_a_host_and_a_port(string text, bool isOne, string host, int port)
+    {
+        Assert.Equal(isOne, HostPort.TryParse(text, out string readHost, out int readPort));
+        if (isOne)
+            Assert.Equal((host, port), (readHost, readPort));
+    }
+
     [Theory]
     [InlineData("http://localhost")]
     [InlineData("localhost")]
@@ -91,9 +175,22 @@ public sealed class ConnectionStringTests
     [InlineData("lightq://admin:secret@ho st")]
     [InlineData("lightq://admin:secret@host:99999")]
     [InlineData("http://admin:secret@host")]
+    [InlineData("lightq://admin:12,secret/x@host")]
+    [InlineData("lightq://admin:12,secret?x@host")]
+    [InlineData("lightq://admin:12,secret#x@host")]
+    [InlineData("lightq://admin:12,secret@host,")]
+    [InlineData("lightq://admin:12,se/cret,secret@host")]
     public void A_password_with_special_characters_that_were_not_escaped_is_refused_and_not_shown(string text)
     {
         ArgumentException refused = Assert.Throws<ArgumentException>(() => LightQClientOptions.Parse(text));
         Assert.DoesNotContain("secret", refused.ToString(), StringComparison.Ordinal);
     }
+
+    private static BrokerEndpoint Broker(string host, int dataPort, int controlPort) =>
+        new()
+        {
+            Host = host,
+            DataPort = dataPort,
+            ControlPort = controlPort,
+        };
 }

@@ -15,10 +15,25 @@ internal sealed class FakeBroker : IDisposable
     public LightQClientOptions Options =>
         new()
         {
-            DataPort = ((IPEndPoint)_listener.LocalEndpoint).Port,
+            DataPort = Port,
             ReconnectDelay = TimeSpan.FromMilliseconds(1),
             MaxReconnectDelay = TimeSpan.FromMilliseconds(2),
             ConnectTimeout = TimeSpan.FromSeconds(20),
+        };
+
+    public int Port => ((IPEndPoint)_listener.LocalEndpoint).Port;
+
+    /// <summary>Whether a connection waits to be accepted.</summary>
+    public bool HasPending => _listener.Pending();
+
+    /// <summary>As it is advertised to clients.</summary>
+    public string Address => $"127.0.0.1:{Port}";
+
+    /// <summary>The options of a client that knows this broker first, and then others.</summary>
+    public LightQClientOptions With(params int[] otherPorts) =>
+        Options with
+        {
+            OtherBrokers = [.. otherPorts.Select(port => new BrokerEndpoint { Host = "127.0.0.1", DataPort = port })],
         };
 
     /// <summary>Accepts the next connection and answers its Hello.</summary>

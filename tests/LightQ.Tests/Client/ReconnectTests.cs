@@ -522,11 +522,11 @@ public sealed class ReconnectTests
     public void The_reconnect_delay_doubles_up_to_its_limit_and_is_jittered_over_its_whole_range()
     {
         var options = new LightQClientOptions();
-        Assert.Equal(TimeSpan.FromMilliseconds(100), BrokerLink.Delay(options, 0, 1));
-        Assert.Equal(TimeSpan.FromMilliseconds(800), BrokerLink.Delay(options, 3, 1));
-        Assert.Equal(TimeSpan.FromSeconds(5), BrokerLink.Delay(options, 1000, 1));
-        Assert.Equal(TimeSpan.Zero, BrokerLink.Delay(options, 5, 0));
-        Assert.Equal(TimeSpan.FromMilliseconds(400), BrokerLink.Delay(options, 3, 0.5));
+        Assert.Equal(TimeSpan.FromMilliseconds(100), RetryDelay.Reconnect(options, 0, 1));
+        Assert.Equal(TimeSpan.FromMilliseconds(800), RetryDelay.Reconnect(options, 3, 1));
+        Assert.Equal(TimeSpan.FromSeconds(5), RetryDelay.Reconnect(options, 1000, 1));
+        Assert.Equal(TimeSpan.Zero, RetryDelay.Reconnect(options, 5, 0));
+        Assert.Equal(TimeSpan.FromMilliseconds(400), RetryDelay.Reconnect(options, 3, 0.5));
     }
 
     private static async Task<(

@@ -53,7 +53,18 @@ public sealed class ConfigurationTests
         );
     }
 
+    [Fact]
+    public async Task Other_brokers_are_written_as_in_a_connection_string()
+    {
+        LightQClientOptions options = await ReadAsync(
+            ("LightQ:Host", "n1"),
+            ("LightQ:OtherBrokers", "n2:6000,n3?control=6001,6002")
+        );
+        Assert.Equal("lightq://n1:5700,n2:6000,n3:5700?control=5701,6001,6002", options.ToString());
+    }
+
     [Theory]
+    [InlineData("LightQ:OtherBrokers", "ann@n2", "'LightQ:OtherBrokers' is 'ann@n2': Brokers like n2:5700,n3:5700")]
     [InlineData("LightQ:DataPort", "99999", "'LightQ:DataPort' is '99999': A port is between 1 and 65,535.")]
     [InlineData("LightQ:DataPort", "many", "'LightQ:DataPort' is 'many': A whole number is wanted.")]
     [InlineData(

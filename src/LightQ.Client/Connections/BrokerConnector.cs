@@ -1,0 +1,101 @@
+using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client.Connections;
+
+/// <summary>Connects to one broker, or to the first of the client's brokers that answers.</summary>
+internal sealed class BrokerConnector(
+    LightQClientOptions options,
+    ClientEvents events,
+    ILogger logger,
+    CancellationToken closing
+)
+{
+    private readonly LightQClientOptions[] _brokers = options.ForEach();
+    private int _next;
+
+    public ReceiveBlockPool Blocks { get; } = new();
+
+    /// <summary>How many brokers the client's options name.</summary>
+    public int Count => _brokers.Length;
+
+    /// <summary>One of the brokers that the options name, in turn.</summary>
+    public LightQClientOptions Broker(int turn) => _brokers[turn % _brokers.Length];
+
+    /// <summary>The broker that was connected is tried last.</summary>
+    public void OnLost() => _next = (_next + 1) % _brokers.Length;
+
+    /// <summary>Tries each of the brokers once, in turn.</summary>
+    /// <exception cref="LightQException">None of them can be connected to; the message says why of each.</exception>
+    public async Task<Connection> ConnectAnyAsync()
+    {
+        var failures = new List<LightQException>();
+        for (int i = 0; i < _brokers.Length; i++)
+        {
+            try
+            {
+                return await ConnectAsync(_brokers[_next]).ConfigureAwait(false);
+            }
+            catch (LightQException e) when (_brokers.Length > 1 && !closing.IsCancellationRequested)
+            {
+                failures.Add(e);
+                OnLost();
+            }
+        }
+        throw Together(failures);
+    }
+
+    /// <summary>Connects to one broker, handshake included.</summary>
+    /// <exception cref="LightQException">It cannot be connected to, or the client is being closed.</exception>
+    public async Task<Connection> ConnectAsync(LightQClientOptions broker)
+    {
+        Connection connection =
+            broker.ReceiveMode == ReceiveMode.Thread
+                ? new BlockingConnection(broker, broker.ToHello(), Blocks, events)
+                : new AsyncConnection(broker, broker.ToHello(), Blocks, events);
+        connection.Start();
+        try
+        {
+            WelcomeFrame welcome = await connection
+                .Welcomed.WaitAsync(broker.ConnectTimeout, broker.ConnectionTime, closing)
+                .ConfigureAwait(false);
+            ClientLog.Connected(logger, broker.ToString(), welcome.ConnectionId);
+            return connection;
+        }
+        catch (TimeoutException e)
+        {
+            var reason = new LightQException(
+                ErrorCode.Unavailable,
+                $"No broker answered at {broker} within {broker.ConnectTimeout.TotalSeconds:0.###} s.",
+                e
+            );
+            connection.Fail(reason);
+            throw reason;
+        }
+        catch (OperationCanceledException)
+        {
+            LightQException reason = BrokerLinks.ClosedByClient();
+            connection.Fail(reason);
+            throw reason;
+        }
+    }
+
+    /// <summary>
+    /// One reason of several: another attempt is in vain only when that is so of all of them.
+    /// </summary>
+    private LightQException Together(List<LightQException> failures)
+    {
+        LightQException first = failures.Find(static e => !IsFinal(e.Code)) ?? failures[0];
+        return new LightQException(
+            first.Code,
+            $"No broker of {options} can be reached. {string.Join(' ', failures.Select(e => e.Message))}",
+            first
+        );
+    }
+
+    /// <summary>
+    /// Whether a broker that refuses a login like this, or may not be told it, will do so again: waiting helps only
+    /// where no broker answers.
+    /// </summary>
+    public static bool IsFinal(ErrorCode code) => code is ErrorCode.Unauthenticated or ErrorCode.TlsRequired;
+}

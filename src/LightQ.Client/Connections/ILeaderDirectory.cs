@@ -1,0 +1,13 @@
+namespace LightQ.Client.Connections;
+
+/// <summary>Knows the leaders of partitions, from the cluster's metadata.</summary>
+internal interface ILeaderDirectory
+{
+    /// <summary>Where a partition's leader is.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="partition">The partition; null for any of the topic.</param>
+    /// <param name="newest">The newest epoch that was seen: an older one does not count.</param>
+    /// <param name="cancellationToken">Ends the search.</param>
+    /// <returns><c>host:port</c> of its data plane; null when that is not known.</returns>
+    Task<string?> FindAsync(string topic, int? partition, uint newest, CancellationToken cancellationToken);
+}
