@@ -30,5 +30,14 @@ internal sealed class UnsyncedEngine : IReplicationEngine
     public IAsyncEnumerable<string> ListStreamsAsync(string prefix, CancellationToken cancellationToken) =>
         Memory.ListStreamsAsync(prefix, cancellationToken);
 
+    public ValueTask PublishAsync(string channel, ReadOnlyMemory<byte> message, CancellationToken cancellationToken) =>
+        Memory.PublishAsync(channel, message, cancellationToken);
+
+    public ValueTask<IAsyncDisposable> ListenAsync(
+        string channel,
+        Action<ReadOnlyMemory<byte>> handler,
+        CancellationToken cancellationToken
+    ) => Memory.ListenAsync(channel, handler, cancellationToken);
+
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }
