@@ -396,7 +396,11 @@ public sealed class ProducerStream : OutputStream
             Enqueue(merged);
         _creditOwed += done;
         if (error != ErrorCode.None)
-            Break(RangeOf(run[done..], error), error, _partition.Log.Failure ?? Describe(error));
+        {
+            // A partition that is led elsewhere refuses nothing for good: the producer sends it there.
+            AckRange? refused = error == ErrorCode.NotLeader ? null : RangeOf(run[done..], error);
+            Break(refused, error, _partition.Log.Failure ?? Describe(error));
+        }
         return done;
     }
 

@@ -64,8 +64,8 @@ internal sealed class BrokerCluster : IAsyncDisposable
             }
         );
 
-    /// <summary>Everything that was done to it is undone, and every partition of a topic has a leader.</summary>
-    public async Task HealAsync(string topic)
+    /// <summary>Everything that was done to it is undone.</summary>
+    public async Task HealAsync()
     {
         await Engine.HealAsync();
         foreach (ClusterBroker broker in Brokers)
@@ -74,6 +74,12 @@ internal sealed class BrokerCluster : IAsyncDisposable
             if (!broker.IsRunning)
                 await broker.StartAsync();
         }
+    }
+
+    /// <summary>The same, and every partition of a topic has a leader.</summary>
+    public async Task HealAsync(string topic)
+    {
+        await HealAsync();
         await Eventually.TrueAsync(
             async () => (await LeadersAsync(topic)).All(leader => leader is not null),
             Patience,

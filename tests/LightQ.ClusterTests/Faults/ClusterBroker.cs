@@ -55,6 +55,8 @@ internal sealed class ClusterBroker : IAsyncDisposable
     public async Task StartAsync()
     {
         await _broker.StartAsync();
+        _data.Open();
+        _control.Open();
         IsRunning = true;
     }
 
@@ -63,6 +65,7 @@ internal sealed class ClusterBroker : IAsyncDisposable
     {
         IsRunning = false;
         await _broker.KillAsync();
+        await CloseAsync();
     }
 
     /// <summary>SIGTERM, and waits for the end.</summary>
@@ -70,7 +73,9 @@ internal sealed class ClusterBroker : IAsyncDisposable
     public async Task<int> TerminateAsync()
     {
         IsRunning = false;
-        return (await _broker.TerminateAsync()).ExitCode;
+        int exitCode = (await _broker.TerminateAsync()).ExitCode;
+        await CloseAsync();
+        return exitCode;
     }
 
     /// <summary>SIGSTOP: it stands still, and its connections stay.</summary>
@@ -100,5 +105,11 @@ internal sealed class ClusterBroker : IAsyncDisposable
         await _broker.DisposeAsync();
         foreach (HoldingProxy proxy in _toEngine.Append(_data).Append(_control))
             await proxy.DisposeAsync();
+    }
+
+    private async Task CloseAsync()
+    {
+        await _data.CloseAsync();
+        await _control.CloseAsync();
     }
 }

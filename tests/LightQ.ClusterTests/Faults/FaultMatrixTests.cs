@@ -173,6 +173,7 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     /// <param name="fault">Does it, and undoes it unless healing the cluster does.</param>
     private async Task RunAsync(FaultRun run, int times, Func<string, Task> fault)
     {
+        await Cluster.HealAsync(); // Another row may have failed.
         string topic = FormattableString.Invariant($"row-{Guid.NewGuid():N}");
         await using ClusterLoad load = await ClusterLoad.StartAsync(Cluster, topic);
         List<TimeSpan> silences = [];

@@ -9,22 +9,40 @@ namespace LightQ.ClusterTests.Faults;
 /// </summary>
 internal sealed class HoldingProxy : IAsyncDisposable
 {
-    private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
     private readonly CancellationTokenSource _end = new();
     private readonly int _target;
-    private readonly Task _accepting;
+    private Socket? _listener;
+    private Task _accepting = Task.CompletedTask;
     private volatile TaskCompletionSource? _held;
 
     /// <param name="target">The port behind it.</param>
     public HoldingProxy(int target)
     {
         _target = target;
-        _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        _listener.Listen();
-        _accepting = AcceptAsync();
+        Open();
+        Port = ((IPEndPoint)_listener!.LocalEndPoint!).Port;
     }
 
-    public int Port => ((IPEndPoint)_listener.LocalEndPoint!).Port;
+    public int Port { get; }
+
+    /// <summary>Connects again what <see cref="CloseAsync"/> has closed.</summary>
+    public void Open()
+    {
+        if (_listener is not null)
+            return;
+        _listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        _listener.Bind(new IPEndPoint(IPAddress.Loopback, Port));
+        _listener.Listen();
+        _accepting = AcceptAsync(_listener);
+    }
+
+    /// <summary>Refuses new connections, as the machine of a program that does not run.</summary>
+    public async Task CloseAsync()
+    {
+        _listener?.Dispose();
+        _listener = null;
+        await _accepting;
+    }
 
     /// <summary>Nothing passes any more, in either direction.</summary>
     public void Cut() => _held ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -35,12 +53,11 @@ internal sealed class HoldingProxy : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _end.CancelAsync();
-        _listener.Dispose();
-        await _accepting;
+        await CloseAsync();
         _end.Dispose();
     }
 
-    private async Task AcceptAsync()
+    private async Task AcceptAsync(Socket listener)
     {
         var connections = new List<Task>();
         try
@@ -48,12 +65,14 @@ internal sealed class HoldingProxy : IAsyncDisposable
             while (true)
             {
                 connections.RemoveAll(connection => connection.IsCompleted);
-                connections.Add(ServeAsync(await _listener.AcceptAsync(_end.Token)));
+                connections.Add(ServeAsync(await listener.AcceptAsync(_end.Token)));
             }
         }
-        catch (OperationCanceledException)
+        catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)
         {
-            await Task.WhenAll(connections);
+            // It is closed. What is connected lasts as long as both ends do.
+            if (_end.IsCancellationRequested)
+                await Task.WhenAll(connections);
         }
     }
 
