@@ -1,5 +1,4 @@
 using LightQ.Broker.Replication;
-using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.IntegrationTests;
 using Xunit;
