@@ -22,7 +22,10 @@ internal sealed record ReplicationOptions
     public int RecordsPerCopy { get; init; } = 1_000;
 
     /// <summary>The stream of the catalog.</summary>
-    public string CatalogStream => $"LQ_{Cluster}_catalog";
+    public string CatalogStream => $"{StreamPrefix}catalog";
+
+    /// <summary>What the names of the cluster's streams begin with.</summary>
+    public string StreamPrefix => $"LQ_{Cluster}_";
 
     /// <summary>Demands that the engine stores batches of a topic's limit.</summary>
     /// <exception cref="ReplicationException">It does not.</exception>
@@ -38,5 +41,5 @@ internal sealed record ReplicationOptions
     }
 
     /// <summary>The stream of a partition.</summary>
-    public string StreamOf(Guid topicId, uint partition) => $"LQ_{Cluster}_{topicId:N}_{partition}";
+    public string StreamOf(Guid topicId, uint partition) => $"{StreamPrefix}{topicId:N}_{partition}";
 }
