@@ -8,7 +8,9 @@ namespace LightQ.Broker.Topics;
 /// <param name="Detail">What the broker's log says.</param>
 public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Detail)
 {
-    /// <summary>With <see cref="ErrorCode.NotLeader"/>: the node that leads it; empty where that is not known.</summary>
+    /// <summary>
+    /// With <see cref="ErrorCode.NotLeader"/>: the node that leads it; empty where that is not known.
+    /// </summary>
     public string Node { get; init; } = "";
 
     /// <summary>Whether another node serves it: nothing is wrong with it.</summary>
