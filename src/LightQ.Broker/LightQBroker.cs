@@ -39,6 +39,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly PartitionOpener _opener;
     private readonly TopicRemover _remover;
     private readonly Replicas _replicas;
+    private readonly StreamSweeper? _sweeper;
     private readonly SpillStore _spills;
     private readonly DelaySchedule _delays;
     private readonly TopicDirectory _directory;
@@ -128,6 +129,11 @@ public sealed class LightQBroker : IAsyncDisposable
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
             _catalog.Follow();
+            if (options.Replication is { } replication)
+            {
+                _sweeper = new StreamSweeper(_catalog, replication, () => _options.StorageEvents, time);
+                _sweeper.Begin();
+            }
         }
         catch
         {
@@ -550,6 +556,8 @@ public sealed class LightQBroker : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         _stopping = true;
+        if (_sweeper is not null)
+            await _sweeper.DisposeAsync().ConfigureAwait(false);
         await _catalog.StopFollowingAsync().ConfigureAwait(false);
         await _replicas.DisposeAsync().ConfigureAwait(false);
         await _housekeeping.DisposeAsync().ConfigureAwait(false);

@@ -2,7 +2,9 @@ using LightQ.Broker.Replication;
 
 namespace LightQ.Broker.Catalog;
 
-/// <summary>Reads the stream of a cluster's catalog from its front: the last complete copy, and what came after.</summary>
+/// <summary>
+/// Reads the stream of a cluster's catalog from its front: the last complete copy, and what came after.
+/// </summary>
 /// <param name="Tables">What it adds up to.</param>
 /// <param name="Applied">The sequence up to which that is.</param>
 /// <param name="CopiedAt">The sequence that the copy stands for; 0 without one.</param>

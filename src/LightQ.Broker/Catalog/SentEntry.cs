@@ -2,7 +2,9 @@ using LightQ.Broker.Replication;
 
 namespace LightQ.Broker.Catalog;
 
-/// <summary>An entry that this node has sent, or is about to, and that is to be stored at one sequence or not at all.</summary>
+/// <summary>
+/// An entry that this node has sent, or is about to, and that is to be stored at one sequence or not at all.
+/// </summary>
 /// <param name="Entry">The entry.</param>
 /// <param name="Sequence">The sequence.</param>
 /// <param name="Applied">Called when it is applied, before any other is.</param>
@@ -19,7 +21,9 @@ internal sealed record SentEntry(CatalogEntry Entry, ulong Sequence, Action? App
     /// <summary>Whether one of its appends had no answer.</summary>
     public bool IsInDoubt { get; set; }
 
-    /// <summary>Completes when it is known whether it is stored: what is stored at its sequence has been read.</summary>
+    /// <summary>
+    /// Completes when it is known whether it is stored: what is stored at its sequence has been read.
+    /// </summary>
     public Task<bool> Outcome => _outcome.Task;
 
     /// <summary>Says whether it is stored.</summary>

@@ -45,7 +45,10 @@ internal sealed record ReplicationOptions
     public int RecordsPerCopy { get; init; } = 1_000;
 
     /// <summary>The stream of the catalog.</summary>
-    public string CatalogStream => $"LQ_{Cluster}_catalog";
+    public string CatalogStream => $"{StreamPrefix}catalog";
+
+    /// <summary>What the names of the cluster's streams begin with.</summary>
+    public string StreamPrefix => $"LQ_{Cluster}_";
 
     /// <summary>
     /// Whether topics with replicas are made only while the engine syncs before it acknowledges. Default: false.
@@ -82,5 +85,5 @@ internal sealed record ReplicationOptions
     }
 
     /// <summary>The stream of a partition.</summary>
-    public string StreamOf(Guid topicId, uint partition) => $"LQ_{Cluster}_{topicId:N}_{partition}";
+    public string StreamOf(Guid topicId, uint partition) => $"{StreamPrefix}{topicId:N}_{partition}";
 }

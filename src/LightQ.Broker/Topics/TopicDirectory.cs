@@ -20,6 +20,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
     private readonly TopicRemover _remover;
     private readonly TimeProvider _time;
     private readonly Action<Partition> _keepHouse;
+    private readonly Func<IStorageEvents?> _events;
     private readonly string? _node;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly Dictionary<Guid, Topic> _byId = [];
@@ -53,6 +54,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
         _remover = remover;
         _keepHouse = keepHouse;
         _time = time;
+        _events = () => options().StorageEvents;
         _node = options().Replication?.Node;
         catalog.Applied += CarryOut;
     }
@@ -233,16 +235,21 @@ internal sealed class TopicDirectory : IAsyncDisposable
     {
         _byId.Remove(topic.Id);
         _topics.TryRemove(KeyValuePair.Create(topic.Name, topic));
-        _ending[topic.Id] = Task.Run(async () =>
+        Task ending = Task.Run(() => EndAsync(topic));
+        _ending[topic.Id] = ending;
+        _ = ending.ContinueWith(_ => _ending.TryRemove(topic.Id, out Task? _), TaskScheduler.Default);
+    }
+
+    private async Task EndAsync(Topic topic)
+    {
+        try
         {
-            try
-            {
-                await _remover.EndAsync(topic).ConfigureAwait(false);
-            }
-            finally
-            {
-                _ending.TryRemove(topic.Id, out _);
-            }
-        });
+            await _remover.EndAsync(topic).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or BrokerException)
+        {
+            _events()?.OnRefused($"the removal of the topic {topic.Name}", e); // Nobody waits for one of another node.
+            throw;
+        }
     }
 }

@@ -5,10 +5,10 @@ namespace LightQ.Broker.Users;
 
 /// <summary>The users, their rights and their tokens, kept in the catalog.</summary>
 /// <remarks>
-/// Thread-safe. Every change is stored before the call returns, and before <see cref="Changed"/>; reading takes no lock.
-/// When this broker's own disk refuses, a change that takes something away counts all the same, and is followed by an
-/// <see cref="UnstoredException"/>; any other does not count, and none that a cluster's catalog does not take. What is
-/// checked and changed is given to the catalog as a function, since another node may be faster.
+/// Thread-safe. Every change is stored before the call returns, and before <see cref="Changed"/>; reading takes no
+/// lock. When this broker's own disk refuses, a change that takes something away counts all the same, and is followed
+/// by an <see cref="UnstoredException"/>; any other does not count, and none that a cluster's catalog does not take.
+/// What is checked and changed is given to the catalog as a function, since another node may be faster.
 /// </remarks>
 public sealed class UserStore
 {

@@ -51,8 +51,8 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
         if (broker.FailureOf(StoredState.ClusterCatalog) is not null)
         {
             reasons.Add(
-                "the cluster's catalog cannot be read: topics, users and rights cannot be changed, and changes of other "
-                    + "nodes are not seen"
+                "the cluster's catalog cannot be read: topics, users and rights cannot be changed, and changes of "
+                    + "other nodes are not seen"
             );
         }
 
