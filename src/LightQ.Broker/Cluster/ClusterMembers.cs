@@ -37,6 +37,8 @@ internal sealed class ClusterMembers : IAsyncDisposable
     private long _order;
     private bool _isSettled;
     private long _heard;
+    private long _heardSince;
+    private bool _isListening;
     private bool _hasHeard;
     private Guid _rival;
     private long _rivalHeard;
@@ -83,14 +85,17 @@ internal sealed class ClusterMembers : IAsyncDisposable
         get
         {
             lock (_lock)
-                return _isSettled && IsHeard && !_isRefused;
+                return _isSettled && !_isListening && IsHeard && !_isRefused;
         }
     }
 
     /// <summary>The nodes, by name, this one among them.</summary>
     public IReadOnlyList<Member> Members => _table.Members;
 
-    private bool IsHeard => _hasHeard && _time.GetElapsedTime(_heard) < Options.Silence;
+    /// <summary>
+    /// Half of the silence that makes others dead: a node that is cut off finds that out before it takes them for dead.
+    /// </summary>
+    private bool IsHeard => _hasHeard && _time.GetElapsedTime(_heard) < Options.Silence / 2;
 
     /// <summary>Begins to listen and to speak; not before it has addresses. Once or more.</summary>
     public void Begin()
@@ -222,8 +227,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
 
     private async Task SpeakAsync()
     {
-        long began = _time.GetTimestamp(),
-            full = 0;
+        long full = 0;
         Task woken = _wake.WaitAsync(_stop.Token).AsTask();
         while (true)
         {
@@ -237,7 +241,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
             {
                 await PublishAsync(() => Compose([])).ConfigureAwait(false);
             }
-            Settle(began);
+            Settle();
             Announce(_table.Look());
             await Task.WhenAny(woken, Task.Delay(Options.Heartbeat, _time, _stop.Token)).ConfigureAwait(false);
             _stop.Token.ThrowIfCancellationRequested();
@@ -249,15 +253,20 @@ internal sealed class ClusterMembers : IAsyncDisposable
     /// <summary>
     /// It knows who else there is when it has heard itself, and the others, for as long as any may be silent.
     /// </summary>
-    private void Settle(long began)
+    private void Settle()
     {
         lock (_lock)
         {
-            if (_isRefused && _time.GetElapsedTime(_rivalHeard) >= Options.Silence)
+            bool isFree = _isRefused && _time.GetElapsedTime(_rivalHeard) >= Options.Silence;
+            if (_isRefused && !isFree)
+                return; // It does not settle: the other process was there first.
+            if (isFree)
                 (_isRefused, _rival) = (false, default);
-            else if (_isSettled || !IsHeard || _time.GetElapsedTime(began) < Options.Silence)
+            bool settles = _isListening && IsHeard && _time.GetElapsedTime(_heardSince) >= Options.Silence;
+            if (settles)
+                (_isSettled, _isListening) = (true, false);
+            if (!isFree && !settles)
                 return;
-            _isSettled = true;
         }
         WakeAll();
     }
@@ -359,7 +368,11 @@ internal sealed class ClusterMembers : IAsyncDisposable
         {
             if (message.Run == Run)
             {
-                (_heard, _hasHeard) = (_time.GetTimestamp(), true);
+                long now = _time.GetTimestamp();
+                // It was cut off: those that it has not heard of meanwhile are not dead.
+                if (!IsHeard)
+                    (_isListening, _heardSince) = (true, now);
+                (_heard, _hasHeard) = (now, true);
                 return;
             }
             isKept = MemberMessage.Keeps(_isSettled, Run, message.IsSettled, message.Run);

@@ -127,7 +127,11 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             TellIfNew(turn.Wants && mayAsk ? PartitionStand.Wants : PartitionStand.Follows);
             Refuse(now);
             AnswerMove(now);
-            await WaitForChangeAsync(turn.IsMine ? _pause - sincePause : turn.Wait).ConfigureAwait(false);
+            TimeSpan? wait =
+                turn.IsMine ? _pause - sincePause
+                : turn.Wants && !mayAsk ? _site.Options.WantAgain - sincePause
+                : turn.Wait;
+            await WaitForChangeAsync(wait).ConfigureAwait(false);
         }
     }
 
@@ -236,8 +240,15 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         if (now.Ranking.Count == 0 || now.Ranking[0] == Members.Node)
             return default;
         if (Members.IsDraining)
-            return (now.Ranking[0], false);
+            return (NextOf(now) ?? now.Ranking[0], false);
         return !isPinned && now.IsWanted ? (now.Ranking[0], false) : default;
+    }
+
+    /// <summary>The first choice besides this node that can claim at once.</summary>
+    private string? NextOf(in Situation now)
+    {
+        IReadOnlyList<string> settling = now.Settling;
+        return now.Ranking.FirstOrDefault(node => node != Members.Node && !settling.Contains(node));
     }
 
     private async Task<bool> TryHandOverAsync(Partition partition, ReplicatedLog log, string to, bool isPinned)
@@ -316,8 +327,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         if (_topic.Partitions[(int)_index].Log is not ReplicatedLog log)
             return;
         await EndAppendsAsync(log, "the broker is stopping").ConfigureAwait(false);
-        string to = Members.Of(_id).Ranking.FirstOrDefault(node => node != Members.Node) ?? "";
-        Tell(PartitionStand.Released, log.Epoch, to);
+        Tell(PartitionStand.Released, log.Epoch, NextOf(Members.Of(_id)) ?? "");
     }
 
     private async Task EndAppendsAsync(ReplicatedLog log, string reason)
