@@ -23,5 +23,6 @@ internal static class BenchCommand
             BenchInProcessCommand.Create(),
             BenchScaleCommand.Create(),
             BenchSettleCommand.Create(),
+            BenchClusterCommand.Create(),
         };
 }

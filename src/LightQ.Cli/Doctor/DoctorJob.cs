@@ -40,6 +40,8 @@ internal sealed class DoctorJob(LightQServerOptions? options, LightQClientOption
         {
             findings.AddRange(ServerDiagnosis.Examine(options));
             findings.AddRange(new SystemChecks().Run(options.DataPlane.MaxConnections));
+            if (options.Cluster.Engine is not null)
+                findings.AddRange(await new ClusterChecks(options.Cluster).RunAsync());
         }
         if (broker is not null)
         {

@@ -36,6 +36,10 @@ internal sealed class NatsCluster : IAsyncDisposable
     /// <summary>The ports of the same.</summary>
     public IReadOnlyList<int> Ports => [.. Enumerable.Range(0, Servers).Select(ClientPort)];
 
+    /// <summary>Where each of them says how it is.</summary>
+    public IReadOnlyList<string> Monitoring =>
+        [.. Enumerable.Range(0, Servers).Select(server => $"http://127.0.0.1:{Text(ClientPort(server) + 2)}")];
+
     /// <summary>
     /// The server program: what <c>LIGHTQ_NATS_SERVER</c> names, else from the path; null when there is none.
     /// </summary>
