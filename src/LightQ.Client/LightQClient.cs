@@ -89,7 +89,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Raised when a broker is about to end the connection to it, before the change of state that follows. Nothing has to
+    /// Raised when a broker is about to end a connection, before the change of state that follows. Nothing has to
     /// be done: producers send nothing new from now on, and resume on the next connection, as subscriptions do. Raised
     /// on the receiving thread: handlers must not block. An exception of a handler is logged.
     /// </summary>

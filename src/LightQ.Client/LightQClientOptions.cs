@@ -228,7 +228,8 @@ public sealed record LightQClientOptions
         );
 
     /// <summary>
-    /// Refuses a broker that is given twice, and files for TLS without TLS: whoever names them believes to be encrypted.
+    /// Refuses a broker that is given twice, and files for TLS without TLS: whoever names them believes to be
+    /// encrypted.
     /// </summary>
     internal void Check()
     {

@@ -8,8 +8,8 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// The channel to one broker's control plane. It logs in when the options have credentials, and turns every failure into
-/// a <see cref="LightQException"/>.
+/// The channel to one broker's control plane. It logs in when the options have credentials, and turns every failure
+/// into a <see cref="LightQException"/>.
 /// </summary>
 /// <remarks>
 /// Thread-safe. Connects at the first call. A token that the broker no longer accepts is renewed once per call.

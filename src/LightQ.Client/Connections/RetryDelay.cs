@@ -1,6 +1,6 @@
 namespace LightQ.Client.Connections;
 
-/// <summary>How long to wait before something is tried again: always a random time, so that clients spread out.</summary>
+/// <summary>How long to wait before another attempt: always a random time, so that clients spread out.</summary>
 internal static class RetryDelay
 {
     /// <summary>A random part of an upper bound that doubles with every attempt.</summary>

@@ -46,7 +46,7 @@ public sealed class FailoverTests
                 client.Topics.CreateAsync(Orders, Cancel)
             );
             Assert.Equal(ErrorCode.Unavailable, e.Code);
-            Assert.Empty(await client.Topics.ListAsync(Cancel));
+            Assert.Empty(await client.Topics.ListAsync(Cancel).ToListAsync(Cancel));
         }
         silent.Stop();
         await Assert.ThrowsAnyAsync<Exception>(() => hangingUp);
@@ -60,7 +60,9 @@ public sealed class FailoverTests
         int port = ((IPEndPoint)nobody.LocalEndpoint).Port;
         nobody.Stop();
         await using var client = new LightQClient($"lightq://127.0.0.1,localhost?control={port}");
-        LightQException e = await Assert.ThrowsAsync<LightQException>(() => client.Topics.ListAsync(Cancel));
+        LightQException e = await Assert.ThrowsAsync<LightQException>(() =>
+            client.Topics.ListAsync(Cancel).ToListAsync(Cancel).AsTask()
+        );
         Assert.Equal(ErrorCode.Unavailable, e.Code);
         Assert.Contains($"127.0.0.1:{port}", e.Message, StringComparison.Ordinal);
         Assert.Contains($"localhost:{port}", e.Message, StringComparison.Ordinal);
