@@ -24,9 +24,9 @@ internal sealed class NatsServers : IAsyncDisposable
     private readonly string _program;
     private readonly int[] _ports = FreePorts.Take(3 * Count);
 
-    private NatsServers(string folder, string program, Version version)
+    private NatsServers(string folder, string program, Version version, bool syncsAlways)
     {
-        (_folder, _program, Version) = (folder, program, version);
+        (_folder, _program, Version, SyncsAlways) = (folder, program, version, syncsAlways);
         for (int server = 0; server < Count; server++)
             WriteConfiguration(server);
     }
@@ -41,7 +41,7 @@ internal sealed class NatsServers : IAsyncDisposable
     public Version Version { get; }
 
     /// <summary>Whether they have on the disk what they acknowledge.</summary>
-    public bool SyncsAlways => Version >= FirstWithSync;
+    public bool SyncsAlways { get; }
 
     /// <summary>Where clients find them.</summary>
     public IReadOnlyList<string> Addresses =>
@@ -53,9 +53,16 @@ internal sealed class NatsServers : IAsyncDisposable
 
     /// <summary>Starts them and waits until they have a leader.</summary>
     /// <param name="folder">Where their configurations, data and logs are; what is there is used again.</param>
+    /// <param name="syncAlways">Whether they sync before they acknowledge; null: if they can.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="BenchException">There is no nats-server on the PATH, or it does not start.</exception>
-    public static async Task<NatsServers> StartAsync(string folder, CancellationToken cancellationToken)
+    /// <exception cref="BenchException">
+    /// There is no nats-server on the PATH, it cannot sync as it is to, or does not start.
+    /// </exception>
+    public static async Task<NatsServers> StartAsync(
+        string folder,
+        bool? syncAlways,
+        CancellationToken cancellationToken
+    )
     {
         string program =
             NatsServer.Find()
@@ -64,12 +71,17 @@ internal sealed class NatsServers : IAsyncDisposable
                 "There is no nats-server on the PATH. Debian and Ubuntu: apt-get install nats-server; others: "
                     + "https://docs.nats.io/running-a-nats-service/introduction/installation."
             );
+        Version version = await NatsServer.VersionOfAsync(program, cancellationToken);
+        bool canSync = version >= FirstWithSync;
+        if (syncAlways == true && !canSync)
+        {
+            throw new BenchException(
+                BenchFailure.Failed,
+                $"nats-server {version} has no sync_interval; allowed: {FirstWithSync} or later."
+            );
+        }
         Directory.CreateDirectory(folder);
-        var servers = new NatsServers(
-            Path.GetFullPath(folder),
-            program,
-            await NatsServer.VersionOfAsync(program, cancellationToken)
-        );
+        var servers = new NatsServers(Path.GetFullPath(folder), program, version, syncAlways ?? canSync);
         try
         {
             for (int server = 0; server < Count; server++)

@@ -42,7 +42,7 @@ internal sealed class TryRun
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         _console.Progress("Starting three nats-servers ...");
-        await using NatsServers engine = await NatsServers.StartAsync(Folder, cancellationToken);
+        await using NatsServers engine = await NatsServers.StartAsync(Folder, syncAlways: null, cancellationToken);
         string servers = string.Join(',', engine.Addresses),
             monitoring = string.Join(',', engine.Monitoring);
         _brokers =

@@ -1,5 +1,5 @@
 using System.Text.Json;
-using LightQ.Cli.Clusters;
+using LightQ.Bench.Nats;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.ClusterTests.Nats;
@@ -145,7 +145,7 @@ public sealed class ClusterBenchTests
     }
 
     private static void RequireServer() =>
-        Assert.SkipWhen(EngineServers.FindProgram() is null, "nats-server is not installed.");
+        Assert.SkipWhen(NatsServer.Find() is null, "nats-server is not installed.");
 
     private static Finding Of(IReadOnlyList<Finding> findings, string check) =>
         Assert.Single(findings, f => f.Check.StartsWith(check, StringComparison.Ordinal));

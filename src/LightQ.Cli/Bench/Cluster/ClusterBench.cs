@@ -1,8 +1,8 @@
 using System.Text.Json;
 using LightQ.Bench;
+using LightQ.Bench.Nats;
 using LightQ.Bench.Processes;
 using LightQ.Broker.Replication;
-using LightQ.Cli.Clusters;
 using LightQ.Client;
 using LightQ.Replication.Nats;
 using LightQ.Server;
@@ -27,12 +27,12 @@ internal sealed class ClusterBench(ClusterBenchSettings settings, IBenchConsole 
             if (settings.Engine is { } running)
                 return await WithEngineAsync(running, cancellationToken);
             console.Progress("start three nats-servers");
-            await using EngineServers servers = await EngineServers.StartAsync(
+            await using NatsServers servers = await NatsServers.StartAsync(
                 folder,
                 settings.SyncAlways,
                 cancellationToken
             );
-            return await WithEngineAsync(servers.Addresses, cancellationToken);
+            return await WithEngineAsync(string.Join(',', servers.Addresses), cancellationToken);
         }
         catch (ReplicationException e)
         {
