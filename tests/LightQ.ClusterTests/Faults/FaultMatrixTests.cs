@@ -22,9 +22,10 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Fault", "C1")]
     public Task The_leader_of_a_partition_is_killed() =>
         RunAsync(
-            new FaultRun("C1", "the leader of a partition is killed"),
+            ("C1", "the leader of a partition is killed"),
             FaultRun.Times(plain: 1, c: 3, n: 50),
             async topic =>
             {
@@ -34,13 +35,14 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
         );
 
     [Fact]
+    [Trait("Fault", "C2")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task The_leader_stands_still_and_wakes()
     {
         FaultRun.RequireTier("A process stands still for some seconds.");
         return RunAsync(
-            new FaultRun("C2", "the leader of a partition stands still and wakes"),
+            ("C2", "the leader of a partition stands still and wakes"),
             FaultRun.Times(c: 1, n: 10),
             async topic =>
             {
@@ -53,16 +55,14 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     }
 
     [Fact]
+    [Trait("Fault", "C3")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task The_leader_is_cut_off_from_the_replicated_log()
     {
         FaultRun.RequireTier("A node is cut off for some seconds.");
         return RunAsync(
-            new FaultRun(
-                "C3",
-                "the leader of a partition is cut off from the replicated log, and what it sent comes late"
-            ),
+            ("C3", "the leader of a partition is cut off from the replicated log, and what it sent comes late"),
             FaultRun.Times(c: 1, n: 10),
             async topic =>
             {
@@ -75,13 +75,14 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     }
 
     [Fact]
+    [Trait("Fault", "C4")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task The_leader_is_cut_off_from_its_clients()
     {
         FaultRun.RequireTier("A node is cut off for some seconds.");
         return RunAsync(
-            new FaultRun("C4", "the leader of a partition is cut off from clients only"),
+            ("C4", "the leader of a partition is cut off from clients only"),
             FaultRun.Times(c: 1, n: 5),
             async topic =>
             {
@@ -94,6 +95,7 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     }
 
     [Fact]
+    [Trait("Fault", "C5")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task A_server_of_the_replicated_log_is_killed()
@@ -101,7 +103,7 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
         FaultRun.RequireTier("The servers elect a leader, which takes them some seconds.");
         int server = 0;
         return RunAsync(
-            new FaultRun("C5", "a nats-server is killed and started again, each in turn"),
+            ("C5", "a nats-server is killed and started again, each in turn"),
             FaultRun.Times(c: 3, n: 10),
             async _ =>
             {
@@ -115,13 +117,14 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     }
 
     [Fact]
+    [Trait("Fault", "C6")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task All_servers_of_the_replicated_log_are_killed()
     {
         FaultRun.RequireTier("The servers elect leaders, which takes them some seconds.");
         return RunAsync(
-            new FaultRun("C6", "all nats-servers are killed and started again"),
+            ("C6", "all nats-servers are killed and started again"),
             FaultRun.Times(c: 1, n: 5),
             async _ =>
             {
@@ -133,13 +136,14 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     }
 
     [Fact]
+    [Trait("Fault", "C7")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task All_brokers_are_killed()
     {
         FaultRun.RequireTier("Three brokers start again.");
         return RunAsync(
-            new FaultRun("C7", "all brokers are killed and started again"),
+            ("C7", "all brokers are killed and started again"),
             FaultRun.Times(c: 1, n: 5),
             async _ =>
             {
@@ -150,6 +154,7 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
     }
 
     [Fact]
+    [Trait("Fault", "C8")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task Brokers_stop_and_start_one_after_the_other()
@@ -157,7 +162,7 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
         FaultRun.RequireTier("Three brokers start again.");
         int next = 0;
         return RunAsync(
-            new FaultRun("C8", "brokers are stopped with SIGTERM and started again, one after the other"),
+            ("C8", "brokers are stopped with SIGTERM and started again, one after the other"),
             FaultRun.Times(c: 3, n: 15),
             async _ =>
             {
@@ -168,11 +173,46 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
         );
     }
 
-    /// <param name="run">The row.</param>
+    [Fact]
+    [Trait("Fault", "C9")]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public async Task Brokers_are_drained_one_after_the_other()
+    {
+        FaultRun.RequireTier("Three brokers start again.");
+        await using LightQClient client = Cluster.Connect();
+        int next = -1;
+        await RunAsync(
+            ("C9", "brokers are drained, one after the other"),
+            FaultRun.Times(c: 3, n: 15),
+            async _ =>
+            {
+                next = (next + 1) % Cluster.Brokers.Count;
+                int left = -1;
+                await foreach (int partitions in client.Cluster.DrainAsync(Cluster.Brokers[next].Name, Cancelled))
+                    left = partitions;
+                Assert.Equal(0, left);
+            },
+            async () =>
+            {
+                Assert.Equal(0, await Cluster.Brokers[next].TerminateAsync());
+                await Cluster.Brokers[next].StartAsync();
+            }
+        );
+    }
+
+    /// <param name="row">The row, and what it does.</param>
     /// <param name="times">How often the fault happens.</param>
     /// <param name="fault">Does it, and undoes it unless healing the cluster does.</param>
-    private async Task RunAsync(FaultRun run, int times, Func<string, Task> fault)
+    /// <param name="restore">Undoes what healing the cluster does not; null for nothing.</param>
+    private async Task RunAsync(
+        (string Id, string Fault) row,
+        int times,
+        Func<string, Task> fault,
+        Func<Task>? restore = null
+    )
     {
+        var run = new FaultRun(row.Id, $"{row.Fault}; nats-server {await Cluster.Engine.ReadVersionAsync()}");
         await Cluster.HealAsync(); // Another row may have failed.
         string topic = FormattableString.Invariant($"row-{Guid.NewGuid():N}");
         await using ClusterLoad load = await ClusterLoad.StartAsync(Cluster, topic);
@@ -184,6 +224,8 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
             await fault(topic);
             await load.GoesOnAsync();
             silences.AddRange(load.TakeSilences());
+            if (restore is not null)
+                await restore();
             await Cluster.HealAsync(topic);
         }
         Verdict verdict = await load.JudgeAsync();

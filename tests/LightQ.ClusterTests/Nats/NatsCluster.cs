@@ -130,6 +130,13 @@ internal sealed class NatsCluster : IAsyncDisposable
         }
     }
 
+    /// <summary>The servers' version, as a running one says it.</summary>
+    public async Task<string> ReadVersionAsync()
+    {
+        using var state = JsonDocument.Parse(await _http.GetStringAsync(new Uri($"{Monitoring[0]}/varz")));
+        return state.RootElement.GetProperty("version").GetString()!;
+    }
+
     public async ValueTask DisposeAsync()
     {
         for (int server = 0; server < Servers; server++)
