@@ -582,17 +582,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             if (!_options.RequireAuth)
                 ServerLog.OpenToAll(_logger, _options.Bind);
         }
-        foreach (Partition partition in _broker!.Topics.SelectMany(t => t.Partitions))
-        {
-            if (partition.Refusal is { } refusal && refusal.Code != ErrorCode.NotLeader)
-            {
-                ServerLog.TopicFailed(
-                    _logger,
-                    partition.Topic.Name,
-                    partition.Topic.Describe(partition.Index, refusal.Detail)
-                );
-            }
-        }
+        StartChecks.LogFailedTopics(_broker!, _logger);
         if (_security!.Access.IsLimitedToAdmin)
             ServerLog.CatalogUnconfirmed(_logger, Path.Combine(_directory.Path, CatalogConfirmation.FileName));
         ServerLog.Ready(

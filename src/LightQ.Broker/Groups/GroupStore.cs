@@ -57,7 +57,9 @@ internal sealed class GroupStore(OffsetStore disk)
         return partition.Positions?.TryGet(name, out offset, out state) == true;
     }
 
-    /// <summary>Gets the lowest position that is found whatever ends the broker, the machine or the ownership.</summary>
+    /// <summary>
+    /// Gets the lowest position that is found whatever ends the broker, the machine or the ownership.
+    /// </summary>
     public bool TryGetKept(Partition partition, string name, out long offset)
     {
         if (!partition.Topic.Settings.IsReplicated)

@@ -6,8 +6,8 @@ namespace LightQ.Broker.Replication;
 
 /// <summary>An entry that is no data: a claim, a snapshot, or positions of groups. It takes no offsets.</summary>
 /// <remarks>
-/// Little-endian: u32 CRC-32C of what follows, u8 version, u8 kind, u16 part, u32 epoch, u32 parts left, i64 end offset,
-/// i64 append time, u64 confirmed snapshot, and the body.
+/// Little-endian: u32 CRC-32C of what follows, u8 version, u8 kind, u16 part, u32 epoch, u32 parts left, i64 end
+/// offset, i64 append time, u64 confirmed snapshot, and the body.
 /// </remarks>
 /// <param name="Kind">What it is.</param>
 /// <param name="Epoch">The epoch of the owner that wrote it; of a claim the one that begins with it.</param>

@@ -5,7 +5,9 @@ namespace LightQ.Broker.Replication;
 /// <param name="Position">The place.</param>
 /// <param name="EndOffset">One behind the last offset in front of it.</param>
 /// <param name="AppendTime">When the last batch in front of it was appended.</param>
-/// <param name="Bodies">The parts of the snapshot, or positions that each count by themselves: an entry for each.</param>
+/// <param name="Bodies">
+/// The parts of the snapshot, or positions that each count by themselves: an entry for each.
+/// </param>
 internal sealed record PendingEntry(
     EntryKind Kind,
     long Position,

@@ -24,7 +24,9 @@ internal sealed record ReplicatedLogOptions
     /// <summary>Whether a claim gives way to a node that claims at the same time and is first; null: to none.</summary>
     public Func<string, bool>? YieldsTo { get; init; }
 
-    /// <summary>Most bytes of a part of a snapshot, or of positions: of what an entry holds behind its header.</summary>
+    /// <summary>
+    /// Most bytes of a part of a snapshot, or of positions: of what an entry holds behind its header.
+    /// </summary>
     public int MaxBodyBytes => Math.Min(MaxRunBytes, MaxEntryBytes) - ControlEntry.HeaderSize;
 
     /// <summary>

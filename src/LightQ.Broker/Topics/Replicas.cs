@@ -73,8 +73,8 @@ internal sealed class Replicas(
     }
 
     /// <summary>
-    /// Waits until the partitions of a new topic have leaders. It is served all the same when that takes longer: clients
-    /// try again.
+    /// Waits until the partitions of a new topic have leaders. It is served all the same when that takes longer:
+    /// clients try again.
     /// </summary>
     public void WaitUntilOwned(Topic topic)
     {

@@ -92,7 +92,9 @@ public sealed class Topic
             static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
         );
 
-    /// <summary>Puts a partition in the place of the one before: it is owned, or no longer, and may have other groups.</summary>
+    /// <summary>
+    /// Puts a partition in the place of the one before: it is owned, or no longer, and may have other groups.
+    /// </summary>
     internal void Put(Partition partition)
     {
         lock (_ownershipLock)

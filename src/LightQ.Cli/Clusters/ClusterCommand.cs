@@ -39,8 +39,8 @@ internal static class ClusterCommand
         };
         var command = new BrokerCommand(
             "status",
-            "Show the nodes, what they do, and which of them leads each partition. Any node answers. The exit code is 4 "
-                + "while a partition has no leader.",
+            "Show the nodes, what they do, and which of them leads each partition. Any node answers. The exit code is "
+                + "4 while a partition has no leader.",
             "lightq cluster status",
             "lightq cluster status orders --output json"
         )

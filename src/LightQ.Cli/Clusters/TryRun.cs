@@ -10,7 +10,9 @@ using Spectre.Console;
 
 namespace LightQ.Cli.Clusters;
 
-/// <summary>A cluster on this machine, for as long as the command runs; under load and kills if that is wanted.</summary>
+/// <summary>
+/// A cluster on this machine, for as long as the command runs; under load and kills if that is wanted.
+/// </summary>
 internal sealed class TryRun
 {
     private const int Brokers = 3;

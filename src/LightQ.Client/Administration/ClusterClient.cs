@@ -5,7 +5,8 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// Tells which nodes a cluster has and which partitions they lead, and moves these, over the control plane. Thread-safe.
+/// Tells which nodes a cluster has and which partitions they lead, and moves these, over the control plane.
+/// Thread-safe.
 /// </summary>
 /// <remarks>Any node answers. A broker without a cluster answers as its only node.</remarks>
 public sealed class ClusterClient

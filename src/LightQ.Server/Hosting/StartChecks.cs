@@ -1,4 +1,7 @@
 using System.Net;
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Hosting;
 
@@ -18,6 +21,22 @@ internal static class StartChecks
                 $"DataPort, ControlPort and WebPort are {options.DataPort}, {options.ControlPort} and "
                     + $"{options.WebPort}: each needs a port of its own."
             );
+        }
+    }
+
+    /// <summary>Logs the partitions that could not be opened; those that other nodes lead are none.</summary>
+    public static void LogFailedTopics(LightQBroker broker, ILogger logger)
+    {
+        foreach (Partition partition in broker.Topics.SelectMany(topic => topic.Partitions))
+        {
+            if (partition.Refusal is { } refusal && refusal.Code != ErrorCode.NotLeader)
+            {
+                ServerLog.TopicFailed(
+                    logger,
+                    partition.Topic.Name,
+                    partition.Topic.Describe(partition.Index, refusal.Detail)
+                );
+            }
         }
     }
 

@@ -53,7 +53,7 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
             );
             Assert.Equal(2, known.Partitions.Length);
             Assert.Equal("", known.Failure);
-            BrokerException elsewhere = Assert.Throws<BrokerException>(() => known.GetPartition(1));
+            NotLeaderException elsewhere = Assert.Throws<NotLeaderException>(() => known.GetPartition(1));
             Assert.Contains("on the node 'a'", elsewhere.Message, StringComparison.Ordinal);
         }
     }
@@ -154,6 +154,7 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
         {
             Assert.Null(joined.GetTopic("bills").Partitions[0].Refusal);
             await _pair.OnBAsync(b => b.Users.Table.Tokens.ContainsKey("BOB"), "bob's token");
+            await _pair.OnBAsync(b => b.TryGetTopic("bills", out _), "the topic");
             Assert.Equal(id, _pair.B.GetTopic("bills").Id);
             Assert.Equal("c", _pair.B.GetTopic("bills").Partitions[0].Refusal!.Node);
             Assert.Equal("hash", _pair.B.Users.Get("bob").Password);

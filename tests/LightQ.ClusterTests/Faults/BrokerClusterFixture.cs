@@ -3,7 +3,9 @@ using Xunit;
 
 namespace LightQ.ClusterTests.Faults;
 
-/// <summary>One cluster of brokers for all rows, which run one after the other; each heals what it has broken.</summary>
+/// <summary>
+/// One cluster of brokers for all rows, which run one after the other; each heals what it has broken.
+/// </summary>
 public sealed class BrokerClusterFixture(NatsFixture nats) : IAsyncLifetime
 {
     private BrokerCluster? _cluster;

@@ -172,7 +172,8 @@ internal sealed class ClusterLoad : IAsyncDisposable
             );
             Assert.True(
                 acknowledged[number] < 0 || acknowledged[number] == own[number],
-                $"producer {producer.Number}: {number} was acknowledged at {acknowledged[number]} and is at {own[number]}"
+                $"producer {producer.Number}: {number} was acknowledged at {acknowledged[number]} and is at "
+                    + $"{own[number]}"
             );
         }
         Assert.True(

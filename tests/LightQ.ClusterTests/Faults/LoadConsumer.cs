@@ -16,7 +16,9 @@ internal sealed class LoadConsumer(string topic, string? group)
     /// <summary>Messages that came once more.</summary>
     public long Again => Volatile.Read(ref _again);
 
-    /// <summary>What was against the order of a partition, or another message at the same place; null for nothing.</summary>
+    /// <summary>
+    /// What was against the order of a partition, or another message at the same place; null for nothing.
+    /// </summary>
     public string? Fault { get; private set; }
 
     public async Task RunAsync(LightQClient client, CancellationToken stop)

@@ -9,8 +9,7 @@ using Xunit;
 namespace LightQ.ClusterTests.Log;
 
 /// <summary>
-/// Two brokers with a disk each that own the same partitions in turn, over streams that they share. They know the same topics
-/// because one gets the other's catalog before it starts.
+/// Two brokers with a disk each that own the same partitions in turn, over streams and a catalog that they share.
 /// </summary>
 internal sealed class FailoverHost : IAsyncDisposable
 {
@@ -31,6 +30,10 @@ internal sealed class FailoverHost : IAsyncDisposable
     public LightQClient Client => _clients[Owner]!;
 
     public MemoryEngine Engine => (MemoryEngine)_engines[Owner];
+
+    /// <summary>The streams of partitions.</summary>
+    public IEnumerable<string> Streams =>
+        Engine.Names.Where(name => !name.EndsWith("_catalog", StringComparison.Ordinal));
 
     public Topic Topic => Broker.GetTopic("orders");
 
@@ -63,19 +66,17 @@ internal sealed class FailoverHost : IAsyncDisposable
         foreach (Partition partition in Broker.Topics.SelectMany(topic => topic.Partitions))
         {
             // An owner finds out when it appends something.
-            partition.Positions!.Set("probe", 0, []);
-            partition.Positions.Request();
+            partition.Positions?.Set("probe", 0, []);
+            partition.Positions?.Request();
         }
         await Eventually.TrueAsync(
             () => Broker.Topics.All(topic => topic.IsIncomplete),
             Patience,
             () => "The owner does not find out."
         );
-        int lost = Owner;
         Owner = 1 - Owner;
         if (_servers[Owner] is null)
         {
-            CopyCatalog(lost, Owner);
             await StartAsync(Owner);
         }
         Engine.Heal();
@@ -90,7 +91,6 @@ internal sealed class FailoverHost : IAsyncDisposable
         await _servers[before]!.DisposeAsync();
         (_clients[before], _servers[before]) = (null, null);
         Owner = 1 - Owner;
-        CopyCatalog(before, Owner);
         await StartAsync(Owner);
         await OwnedAsync();
     }
@@ -118,7 +118,9 @@ internal sealed class FailoverHost : IAsyncDisposable
             await producer.PublishAsync(BitConverter.GetBytes(i), cancellationToken: Cancelled);
     }
 
-    /// <summary>A member that takes messages, gives what is asked for of them, and completes some before it leaves.</summary>
+    /// <summary>
+    /// A member that takes messages, gives what is asked for of them, and completes some before it leaves.
+    /// </summary>
     public async Task<List<(int Number, int Deliveries)>> WorkAsync(string group, int count, Func<int, bool> completes)
     {
         List<(int, int)> taken = [];
@@ -177,17 +179,6 @@ internal sealed class FailoverHost : IAsyncDisposable
             cancellationToken: Cancelled
         );
         _clients[node] = new LightQClient(LightQClientOptions.Parse(_servers[node]!.ConnectionString));
-    }
-
-    private void CopyCatalog(int from, int to)
-    {
-        string source = Path.Combine(_directories[from].Path, "catalog"),
-            target = Path.Combine(_directories[to].Path, "catalog");
-        if (Directory.Exists(target))
-            Directory.Delete(target, recursive: true);
-        Directory.CreateDirectory(target);
-        foreach (string file in Directory.GetFiles(source))
-            File.Copy(file, Path.Combine(target, Path.GetFileName(file)));
     }
 
     private Task OwnedAsync() =>

@@ -30,7 +30,7 @@ public sealed class FailoverTests
     public async Task Positions_come_into_the_stream_by_themselves_and_into_each_snapshot()
     {
         await using FailoverHost host = await FailoverHost.StartAsync();
-        FaultyStream stream = host.Engine[host.Engine.Names.Single()];
+        FaultyStream stream = host.Engine[host.Streams.Single()];
         await host.PublishAsync(first: 0, count: 4);
         Assert.DoesNotContain(stream.Entries, entry => entry.Kind == EntryKind.Positions);
         await host.WorkAsync("billing", 4, _ => true);
@@ -195,7 +195,7 @@ public sealed class FailoverTests
         const int Losses = 4;
         await using FailoverHost host = await FailoverHost.StartAsync();
         await KillAsync(host, 0);
-        foreach (string name in host.Engine.Names) // Both are lost, and claimed again.
+        foreach (string name in host.Streams) // Both are lost, and claimed again.
             await StealAsync(host.Engine[name]);
         await KillAsync(host, 1);
         await StealAsync(host.Engine[StreamOf(host, "orders.dead")]);

@@ -18,7 +18,6 @@ public sealed class ClusterServiceTests : IAsyncLifetime
 {
     private readonly TemporaryDirectory _directory = new();
     private readonly MemoryEngine _engine = new();
-    private readonly List<Topic> _known = [];
     private LightQServer _a = null!,
         _b = null!;
 
@@ -33,9 +32,6 @@ public sealed class ClusterServiceTests : IAsyncLifetime
     public async ValueTask DisposeAsync()
     {
         await _a.DisposeAsync();
-        await _b.Broker.Replicas.DisposeAsync();
-        foreach (Partition partition in _known.SelectMany(topic => topic.Partitions))
-            await partition.Log.DisposeAsync();
         await _b.DisposeAsync();
         _directory.Dispose();
     }
@@ -107,9 +103,13 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         using GrpcChannel channel = GrpcChannel.ForAddress($"http://127.0.0.1:{_b.ControlPort}");
         await _a.StopAsync();
         await Eventually.TrueAsync(
-            () => _known[0].Partitions.All(p => p.Refusal is null),
+            () => _b.Broker.GetTopic("orders").Partitions.All(p => p.Refusal is null),
             TimeSpan.FromMinutes(1),
-            () => string.Join('\n', _known[0].Partitions.Select(p => $"{p.Index}: {p.Refusal?.Reason}"))
+            () =>
+                string.Join(
+                    '\n',
+                    _b.Broker.GetTopic("orders").Partitions.Select(p => $"{p.Index}: {p.Refusal?.Reason}")
+                )
         );
         ClusterMetadata metadata = await channel.CallAsync<GetMetadataRequest, ClusterMetadata>("GetMetadata", new());
         Assert.Equal([NodeState.Silent, NodeState.Alive], metadata.Nodes.Select(n => n.State));
@@ -132,7 +132,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         throw new InvalidOperationException("The watch has ended.");
     }
 
-    /// <summary>A topic of the first server, which the second one knows as if their catalogs were one.</summary>
+    /// <summary>A topic of the first server, which the second one knows when this returns.</summary>
     private async Task<Topic> CreateAsync(uint partitions)
     {
         Topic topic = await Task.Run(
@@ -148,9 +148,11 @@ public sealed class ClusterServiceTests : IAsyncLifetime
                 ),
             Cancelled
         );
-        var known = new Topic("orders", topic.Id, topic.Created, topic.Settings);
-        _b.Broker.Replicas.Begin(known);
-        _known.Add(known);
+        await Eventually.TrueAsync(
+            () => _b.Broker.TryGetTopic("orders", out _),
+            TimeSpan.FromMinutes(1),
+            () => "b does not know it."
+        );
         return topic;
     }
 
