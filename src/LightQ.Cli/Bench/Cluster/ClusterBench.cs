@@ -3,6 +3,7 @@ using LightQ.Bench;
 using LightQ.Bench.Nats;
 using LightQ.Bench.Processes;
 using LightQ.Broker.Replication;
+using LightQ.Cli.Clusters;
 using LightQ.Client;
 using LightQ.Replication.Nats;
 using LightQ.Server;
