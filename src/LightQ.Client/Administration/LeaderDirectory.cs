@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+using Grpc.Core;
 using LightQ.Client.Connections;
 using LightQ.Protocol.Control;
 
@@ -25,6 +27,23 @@ internal sealed class LeaderDirectory(ControlChannel control) : ILeaderDirectory
                 _asking[topic] = asking = Task.Run(() => AskAsync(topic, cancellationToken), CancellationToken.None);
         }
         return await asking.ConfigureAwait(false) is { } metadata ? Find(metadata, topic, partition, newest) : null;
+    }
+
+    public async IAsyncEnumerable<LeaderMap> WatchAsync(
+        int broker,
+        IReadOnlyCollection<string> topics,
+        [EnumeratorCancellation] CancellationToken cancellationToken
+    )
+    {
+        using AsyncServerStreamingCall<ClusterMetadata> call = new Cluster.ClusterClient(
+            control.Nodes[broker].WatchCalls
+        ).WatchMetadata(new GetMetadataRequest { Topics = { topics } }, cancellationToken: cancellationToken);
+        await foreach (
+            ClusterMetadata metadata in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false)
+        )
+        {
+            yield return new LeaderMap(metadata);
+        }
     }
 
     /// <summary>Where a partition's leader is, by what a broker says.</summary>

@@ -1,10 +1,11 @@
 namespace LightQ.Client.Connections;
 
 /// <summary>The streams that belong to the connection to one broker, and that connection while there is one.</summary>
+/// <param name="address"><c>host:port</c>; null for the home, whose broker changes.</param>
 /// <remarks>
 /// Guarded by the gate that the client's links share. Lock order: that gate, then a stream's, then an outbox's.
 /// </remarks>
-internal sealed class BrokerLink
+internal sealed class BrokerLink(string? address = null)
 {
     private readonly List<ClientStream> _streams = [];
 
@@ -13,6 +14,9 @@ internal sealed class BrokerLink
 
     /// <summary>Completes when nothing keeps the link connected any more.</summary>
     public Task Running { get; set; } = Task.CompletedTask;
+
+    /// <summary>The streams that belong to it, as they are now.</summary>
+    public ClientStream[] Streams => [.. _streams];
 
     /// <summary>Whether no stream belongs to it.</summary>
     public bool IsEmpty => _streams.Count == 0;
@@ -73,6 +77,10 @@ internal sealed class BrokerLink
         IsLeft = true;
         Current?.Fail(reason);
     }
+
+    /// <summary>Whether it is connected to this address, or is being connected to it.</summary>
+    public bool IsFor(string host, int port) =>
+        IsAt(host, port) || string.Equals(address, HostPort.Format(host, port), StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Whether it is connected to this address.</summary>
     public bool IsAt(string host, int port) =>

@@ -22,6 +22,9 @@ internal sealed class BrokerLinks : IAsyncDisposable
     /// <summary>How long a connection to a leader is kept when no stream uses it.</summary>
     internal static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(60);
 
+    /// <summary>How long a connection that is left for another leader may send what it has begun.</summary>
+    private static readonly TimeSpan LongestRound = TimeSpan.FromMilliseconds(300);
+
     private readonly Lock _gate = new();
     private readonly BrokerLink _home = new();
     private readonly Dictionary<string, BrokerLink> _nodes = new(StringComparer.OrdinalIgnoreCase);
@@ -34,6 +37,9 @@ internal sealed class BrokerLinks : IAsyncDisposable
     private TaskCompletionSource? _connected;
     private int _failedAttempts;
     private uint _lastMember;
+    private Task _watching = Task.CompletedTask;
+    private bool _isWatching;
+    private HashSet<string> _silent = [];
     private ErrorCode? _lastFailure;
     private LightQException? _absence;
 
@@ -116,11 +122,15 @@ internal sealed class BrokerLinks : IAsyncDisposable
     /// <param name="stream">The stream.</param>
     /// <param name="connection">The connection that it was closed on.</param>
     /// <param name="closed">Why the broker has closed it.</param>
-    public void ReopenLater(ClientStream stream, Connection connection, in ClosedFrame closed) =>
+    /// <param name="isKnown">Whether the cluster's metadata has named the leader.</param>
+    public void ReopenLater(ClientStream stream, Connection connection, in ClosedFrame closed, bool isKnown)
+    {
+        int closing = stream.OnReopening();
         _ =
             closed.Code == ErrorCode.NotLeader
-                ? RelocateAsync(stream, connection, stream.Hints.Take(closed.Epoch, closed.Address))
-                : ReopenAsync(stream, connection, RetryDelay.Reconnect(Options, 3, Random.Shared.NextDouble()));
+                ? RelocateAsync(stream, connection, closing, stream.Hints.Take(closed.Epoch, closed.Address), isKnown)
+                : ReopenAsync(stream, connection, closing);
+    }
 
     /// <summary>
     /// A number for a consumer of several streams, by which the broker knows that they belong together.
@@ -139,6 +149,90 @@ internal sealed class BrokerLinks : IAsyncDisposable
         }
     }
 
+    /// <summary>The topics of the streams whose partitions have leaders, in order.</summary>
+    public string[] LedTopics()
+    {
+        lock (_gate)
+        {
+            return
+            [
+                .. AllLinks()
+                    .SelectMany(static link => link.Streams)
+                    .Where(static stream => stream.Hints.Newest != 0)
+                    .Select(static stream => stream.Topic)
+                    .Distinct(StringComparer.Ordinal)
+                    .Order(StringComparer.Ordinal),
+            ];
+        }
+    }
+
+    /// <summary>The place in the options of a broker that no stream uses, or else the given place.</summary>
+    public int PreferUnused(int first)
+    {
+        lock (_gate)
+        {
+            for (int turn = first; turn < first + _connector.Count; turn++)
+            {
+                LightQClientOptions broker = _connector.Broker(turn);
+                if (AllLinks().All(link => link.IsEmpty || !link.IsFor(broker.Host, broker.DataPort)))
+                    return turn % _connector.Count;
+            }
+            return first;
+        }
+    }
+
+    /// <summary>
+    /// Whether a broker of the options answers on the connection that there is to it; true without one.
+    /// </summary>
+    public async Task<bool> AnswersAsync(int place, TimeSpan patience, CancellationToken cancellationToken)
+    {
+        LightQClientOptions broker = _connector.Broker(place);
+        Connection? current;
+        lock (_gate)
+            current = Array.Find(AllLinks(), link => link.IsAt(broker.Host, broker.DataPort))?.Current;
+        if (current is null)
+            return true;
+        using var late = new CancellationTokenSource(patience, Options.ConnectionTime);
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(late.Token, cancellationToken);
+        try
+        {
+            await current.PingAsync(ending.Token).ConfigureAwait(false);
+            return true;
+        }
+        catch (Exception e) when (e is LightQException or OperationCanceledException)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>
+    /// Moves streams to leaders that are newer than theirs, and ends the connections to nodes that have become silent.
+    /// </summary>
+    /// <param name="map">What a node knows.</param>
+    /// <param name="isFinal">
+    /// Whether streams leave connections that live, too: their brokers have had the time to say it themselves.
+    /// </param>
+    public void Follow(LeaderMap map, bool isFinal)
+    {
+        lock (_gate)
+        {
+            if (_closing.IsCancellationRequested)
+                return;
+            if (!isFinal && map.HearsMost)
+                EndSilent(map.Silent);
+            foreach (BrokerLink link in AllLinks())
+            {
+                foreach (ClientStream stream in link.Streams)
+                    FollowOne(stream, link, map, isFinal);
+            }
+        }
+    }
+
+    /// <summary>Waits, or until the token ends that.</summary>
+    public async Task PauseAsync(TimeSpan delay, CancellationToken cancellationToken) =>
+        await Task.Delay(delay, Options.ConnectionTime, cancellationToken)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+
     public async ValueTask DisposeAsync()
     {
         Task[] running;
@@ -146,7 +240,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
         {
             if (_closing.IsCancellationRequested)
                 return;
-            running = [_home.Running, .. _nodes.Values.Select(static n => n.Running)];
+            running = [_watching, _home.Running, .. _nodes.Values.Select(static n => n.Running)];
             _closing.Cancel();
             _home.Current?.Fail(ClosedByClient());
             foreach (BrokerLink node in _nodes.Values)
@@ -159,6 +253,55 @@ internal sealed class BrokerLinks : IAsyncDisposable
     }
 
     internal static LightQException ClosedByClient() => new(ErrorCode.Closed, "The client was disposed.");
+
+    private BrokerLink[] AllLinks() => [_home, .. _nodes.Values];
+
+    private void EndSilent(HashSet<string> silent)
+    {
+        foreach (string address in silent)
+        {
+            if (_silent.Contains(address) || !HostPort.TryParse(address, out string host, out int port))
+                continue;
+            Array
+                .Find(AllLinks(), link => link.IsAt(host, port))
+                ?.Current!.Fail(
+                    new LightQException(ErrorCode.TimedOut, $"The cluster has not heard of the broker at {address}.")
+                );
+        }
+        _silent = silent;
+    }
+
+    private void FollowOne(ClientStream stream, BrokerLink link, LeaderMap map, bool isFinal)
+    {
+        if (
+            stream.LedPartition is not { } partition
+            || !map.TryFind(stream.Topic, partition, out KnownLeader leader)
+            || leader.Epoch <= stream.Hints.Newest
+            || link.IsFor(leader.Host, leader.Port)
+        )
+        {
+            return;
+        }
+        if (link.Current is null)
+        {
+            link.Remove(stream);
+            LeaveWhenIdle(link);
+            LinkTo(leader.Host, leader.Port).Add(stream);
+        }
+        else if (isFinal)
+        {
+            string address = HostPort.Format(leader.Host, leader.Port);
+            stream.OnOtherLeader(
+                link.Current,
+                new ClosedFrame(
+                    ErrorCode.NotLeader,
+                    $"The cluster's metadata names {address} in epoch {leader.Epoch}.",
+                    leader.Epoch,
+                    address
+                )
+            );
+        }
+    }
 
     /// <summary>Begins to connect where that has not begun, or was given up. Called under the gate.</summary>
     private TaskCompletionSource EnsureRunning()
@@ -224,6 +367,12 @@ internal sealed class BrokerLinks : IAsyncDisposable
         lock (_gate)
         {
             _home.Begin(connection);
+            if (connection.HasCluster && _connector.Count > 1 && !_isWatching && !_closing.IsCancellationRequested)
+            {
+                _isWatching = true;
+                var watch = new LeaderWatch(_leaders, this, _connector.Count, _closing.Token);
+                _watching = Task.Run(watch.RunAsync, CancellationToken.None);
+            }
             if (_closing.IsCancellationRequested)
                 connection.Fail(ClosedByClient());
         }
@@ -272,13 +421,15 @@ internal sealed class BrokerLinks : IAsyncDisposable
         await WaitAsync(delay);
     }
 
-    private async Task ReopenAsync(ClientStream stream, Connection connection, TimeSpan delay)
+    private async Task ReopenAsync(ClientStream stream, Connection connection, int closing)
     {
-        await WaitAsync(delay);
+        await WaitAsync(RetryDelay.Reconnect(Options, 3, Random.Shared.NextDouble()));
         lock (_gate)
         {
-            if (stream.Link?.Current == connection && !_closing.IsCancellationRequested)
+            if (stream.Link?.Current == connection && stream.Closings == closing && !_closing.IsCancellationRequested)
+            {
                 stream.Open(connection);
+            }
         }
     }
 
@@ -286,9 +437,15 @@ internal sealed class BrokerLinks : IAsyncDisposable
     /// Opens a stream on the broker that leads its partition, as far as is known. The first broker that is named is
     /// asked at once; where nobody knows the leader, or one after the other is named, after a pause.
     /// </summary>
-    private async Task RelocateAsync(ClientStream stream, Connection connection, LeaderHint hint)
+    private async Task RelocateAsync(
+        ClientStream stream,
+        Connection connection,
+        int closing,
+        LeaderHint hint,
+        bool isKnown
+    )
     {
-        bool isAtOnce = hint.Address is not null && hint.Turn == 1;
+        bool isAtOnce = hint.Address is not null && (isKnown || hint.Turn == 1);
         await WaitAsync(isAtOnce ? TimeSpan.Zero : RetryDelay.Election(Random.Shared.NextDouble()));
         string? address = hint.Address;
         if (address is null && _connector.Count > 1 && connection.HasCluster)
@@ -299,15 +456,25 @@ internal sealed class BrokerLinks : IAsyncDisposable
         }
 
         // What the old connection is sending of the stream is sent again on the new one.
-        await connection.Outbox.EndOfRoundAsync().ConfigureAwait(false);
+        Task round = connection.Outbox.EndOfRoundAsync();
+        if (isKnown)
+            await EndAsync(round, connection).ConfigureAwait(false);
+        else
+            await round.ConfigureAwait(false);
         lock (_gate)
         {
-            if (_closing.IsCancellationRequested || stream.Link is not { } link || link.Current != connection)
+            if (_closing.IsCancellationRequested || stream.Link is not { } link)
                 return;
+            bool isHere = link.Current == connection;
+            if (!isHere && !(isKnown && link.Current is null))
+                return;
+            if (stream.Closings != closing)
+                return; // It was taken off since, and is moved by that.
             BrokerLink next = Choose(address, hint.Turn);
             if (next == link)
             {
-                stream.Open(connection);
+                if (isHere)
+                    stream.Open(connection);
                 return;
             }
             link.Remove(stream);
@@ -315,6 +482,23 @@ internal sealed class BrokerLinks : IAsyncDisposable
             stream.OnMoved();
             next.Add(stream);
         }
+    }
+
+    /// <summary>Ends a connection that does not let go of what it is sending: its broker does not receive.</summary>
+    private async Task EndAsync(Task round, Connection connection)
+    {
+        using var lost = new CancellationTokenSource();
+        if (await Task.WhenAny(round, PauseAsync(LongestRound, lost.Token)).ConfigureAwait(false) != round)
+        {
+            connection.Fail(
+                new LightQException(
+                    ErrorCode.TimedOut,
+                    $"The broker at {connection.Broker} receives nothing, and leads its partitions no more."
+                )
+            );
+        }
+        await lost.CancelAsync().ConfigureAwait(false);
+        await round.ConfigureAwait(false);
     }
 
     /// <summary>
@@ -339,7 +523,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
         string address = HostPort.Format(host, port);
         if (_nodes.TryGetValue(address, out BrokerLink? node))
             return node;
-        _nodes[address] = node = new BrokerLink();
+        _nodes[address] = node = new BrokerLink(address);
         LightQClientOptions broker = Options.For(host, port, Options.ControlPort);
         node.Running = Task.Run(() => RunNodeAsync(node, address, broker), CancellationToken.None);
         return node;

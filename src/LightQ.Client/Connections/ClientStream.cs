@@ -6,6 +6,7 @@ namespace LightQ.Client.Connections;
 internal abstract class ClientStream
 {
     private long? _firstElsewhere;
+    private int _closings;
 
     /// <summary>The link that it belongs to; null when it is not attached. Guarded by the links' gate.</summary>
     public BrokerLink? Link { get; set; }
@@ -13,11 +14,17 @@ internal abstract class ClientStream
     /// <summary>What brokers said of its partition's leader; guarded by the stream's gate.</summary>
     public LeaderHints Hints { get; } = new();
 
+    /// <summary>How often it was closed to be opened again: only the last time counts.</summary>
+    public int Closings => Volatile.Read(ref _closings);
+
     /// <summary>The topic's name.</summary>
     public abstract string Topic { get; }
 
     /// <summary>The partition that it is opened for; null when the broker chooses it.</summary>
     public abstract int? WantedPartition { get; }
+
+    /// <summary>The partition whose leader serves it; null while the broker is to choose it.</summary>
+    public virtual int? LedPartition => WantedPartition;
 
     /// <summary>Whether something was sent and not yet answered, so that a leaving broker is given time.</summary>
     public virtual bool HasUnanswered => false;
@@ -30,14 +37,32 @@ internal abstract class ClientStream
 
     /// <summary>Takes a run of delivered batches, on the receiving thread.</summary>
     /// <returns>Whether <see cref="Wake"/> should be called once this receive is parsed.</returns>
-    public virtual bool OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch) => false;
+    public virtual bool OnRun(
+        Connection connection,
+        uint stream,
+        ReceiveBlock block,
+        int offset,
+        int length,
+        int lastBatch
+    ) => false;
 
     /// <summary>Takes a GroupDeliver frame, on the receiving thread.</summary>
     /// <returns>As <see cref="OnRun"/>.</returns>
-    public virtual bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset) => false;
+    public virtual bool OnGroupDeliver(Connection connection, in FrameHeader header, ReceiveBlock block, int offset) =>
+        false;
 
     /// <summary>Resumes the caller that waits for this stream.</summary>
     public virtual void Wake() { }
+
+    /// <summary>It is closed, to be opened again. Called under the stream's gate.</summary>
+    /// <returns>How often that was.</returns>
+    public int OnReopening() => Interlocked.Increment(ref _closings);
+
+    /// <summary>
+    /// Takes the stream off a connection as if its broker had said that another leads the partition, if that is news
+    /// and the stream was open before.
+    /// </summary>
+    public abstract void OnOtherLeader(Connection connection, in ClosedFrame closed);
 
     /// <summary>The connection is gone and none of its threads runs any more.</summary>
     public abstract void OnDisconnected(LightQException reason);

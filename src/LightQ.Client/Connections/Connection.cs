@@ -177,7 +177,7 @@ internal abstract class Connection : IFrameSink
     {
         if (
             _streams.TryGetValue(stream, out ClientStream? subscription)
-            && subscription.OnRun(stream, block, offset, length, lastBatch)
+            && subscription.OnRun(this, stream, block, offset, length, lastBatch)
         )
         {
             _toWake.Add(subscription);
@@ -188,7 +188,7 @@ internal abstract class Connection : IFrameSink
     {
         if (
             _streams.TryGetValue(header.Stream, out ClientStream? subscription)
-            && subscription.OnGroupDeliver(header, block, offset)
+            && subscription.OnGroupDeliver(this, header, block, offset)
         )
         {
             _toWake.Add(subscription);

@@ -10,4 +10,14 @@ internal interface ILeaderDirectory
     /// <param name="cancellationToken">Ends the search.</param>
     /// <returns><c>host:port</c> of its data plane; null when that is not known.</returns>
     Task<string?> FindAsync(string topic, int? partition, uint newest, CancellationToken cancellationToken);
+
+    /// <summary>Tells at once and after each change who leads the partitions of some topics.</summary>
+    /// <param name="broker">The broker that is asked, by its place in the options.</param>
+    /// <param name="topics">The topics.</param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    IAsyncEnumerable<LeaderMap> WatchAsync(
+        int broker,
+        IReadOnlyCollection<string> topics,
+        CancellationToken cancellationToken
+    );
 }

@@ -15,6 +15,9 @@ internal sealed class LeaderHints
     private int _turn;
     private int _stale;
 
+    /// <summary>The newest epoch that was seen; 0 without any. May be read without the gate.</summary>
+    public uint Newest => Volatile.Read(ref _newest);
+
     /// <summary>The stream is open: its broker leads the partition, in this epoch.</summary>
     public void OnOpened(uint epoch) => (_newest, _turn, _stale) = (epoch, 0, 0);
 

@@ -58,6 +58,8 @@ internal sealed class Subscription : ClientStream
     /// <summary>What spans and measurements say of it.</summary>
     public ConsumeOperations Operations { get; }
 
+    public override int? LedPartition => Partition;
+
     /// <summary>The partition; all of them are partition 0.</summary>
     public int Partition => _partition == OpenProducerFrame.AnyPartition ? 0 : (int)_partition;
 
@@ -190,13 +192,20 @@ internal sealed class Subscription : ClientStream
         Wake();
     }
 
-    public override bool OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
+    public override bool OnRun(
+        Connection connection,
+        uint stream,
+        ReceiveBlock block,
+        int offset,
+        int length,
+        int lastBatch
+    )
     {
         var last = new BatchView(block.Bytes.AsSpan(lastBatch, offset + length - lastBatch));
         bool isSound = last.VerifyHeader();
         lock (_gate)
         {
-            if (stream != _stream || _isClosed)
+            if (stream != _stream || connection != _connection || _isClosed)
                 return false;
             _heldBytes += length;
             _consumer.Enqueue(_consumer.Memory.Take(this, block, offset, length) with { Settlements = _settlements });
@@ -206,12 +215,12 @@ internal sealed class Subscription : ClientStream
         }
     }
 
-    public override bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset)
+    public override bool OnGroupDeliver(Connection connection, in FrameHeader header, ReceiveBlock block, int offset)
     {
         var frame = new GroupDeliverFrame(header.Flags, block.Bytes.AsSpan(offset, header.BodyLength));
         lock (_gate)
         {
-            if (header.Stream != _stream || _isClosed)
+            if (header.Stream != _stream || connection != _connection || _isClosed)
                 return false;
             Delivery delivery;
             if (frame.HasBatch)
@@ -262,6 +271,19 @@ internal sealed class Subscription : ClientStream
             _connection = null;
             _settlements?.End(reason);
         }
+    }
+
+    public override void OnOtherLeader(Connection connection, in ClosedFrame closed)
+    {
+        lock (_gate)
+        {
+            if (_connection != connection || !_wasOpened || _isClosed || closed.Epoch <= Hints.Newest)
+                return;
+            if (_stream != 0)
+                connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
+            OnStreamClosed(closed, isKnown: true);
+        }
+        Wake();
     }
 
     public override void OnMoved()
@@ -442,10 +464,12 @@ internal sealed class Subscription : ClientStream
         }
     }
 
+    /// <param name="closed">Why it is closed.</param>
+    /// <param name="isKnown">Whether the cluster's metadata has named the leader.</param>
     /// <returns>
     /// Why it ended, if it was too slow, or why its partition is not served; of any other end the reader hears.
     /// </returns>
-    private LightQException? OnStreamClosed(in ClosedFrame closed)
+    private LightQException? OnStreamClosed(in ClosedFrame closed, bool isKnown = false)
     {
         var reason = new LightQException(
             closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code,
@@ -466,7 +490,7 @@ internal sealed class Subscription : ClientStream
         {
             if (reason.Code == ErrorCode.NotLeader)
                 ClientLog.Moves(_links.Logger, WantedPartition, Topic, closed.Address, reason.Message);
-            _links.ReopenLater(this, _connection, closed);
+            _links.ReopenLater(this, _connection, closed, isKnown);
             return null;
         }
         if (_firstAnswer.TrySetException(reason))

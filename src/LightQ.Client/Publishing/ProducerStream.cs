@@ -420,6 +420,19 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         }
     }
 
+    public override void OnOtherLeader(Connection connection, in ClosedFrame closed)
+    {
+        lock (_gate)
+        {
+            if (_connection != connection || !_wasOpened || _fault is not null || closed.Epoch <= Hints.Newest)
+                return;
+            if (_isOpened)
+                connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
+            OnStreamClosed(closed, isKnown: true);
+            _waiting.Admit();
+        }
+    }
+
     public override void OnMoved()
     {
         lock (_gate)
@@ -545,7 +558,9 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         _queue.Begin(expected);
     }
 
-    private void OnStreamClosed(in ClosedFrame closed)
+    /// <param name="closed">Why it is closed.</param>
+    /// <param name="isKnown">Whether the cluster's metadata has named the leader.</param>
+    private void OnStreamClosed(in ClosedFrame closed, bool isKnown = false)
     {
         var reason = new LightQException(
             closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code,
@@ -589,7 +604,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             );
         }
 
-        _links.ReopenLater(this, _connection, closed);
+        _links.ReopenLater(this, _connection, closed, isKnown);
     }
 
     /// <summary>The broker's protocol has no level 'replicated': asked for it, it would end the connection.</summary>

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using LightQ.Client;
 using LightQ.Client.Connections;
 using LightQ.Protocol;
@@ -359,6 +360,16 @@ public sealed class LeaderTests
         {
             Asked.Add((topic, partition, newest));
             return Task.FromResult(address);
+        }
+
+        public async IAsyncEnumerable<LeaderMap> WatchAsync(
+            int broker,
+            IReadOnlyCollection<string> topics,
+            [EnumeratorCancellation] CancellationToken cancellationToken
+        )
+        {
+            await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
+            yield break;
         }
     }
 }
