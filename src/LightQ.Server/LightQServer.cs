@@ -5,6 +5,7 @@ using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Server.Audit;
+using LightQ.Server.Cluster;
 using LightQ.Server.Configuration;
 using LightQ.Server.Connections;
 using LightQ.Server.Control;
@@ -52,6 +53,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private ServerMeter? _meter;
     private OtlpExport? _otlp;
     private IReplicationEngine? _replication;
+    private NodeLinks? _nodes;
     private ServerTls? _tls;
     private CertificateWatch? _certificateWatch;
     private readonly TaskCompletionSource _hasStopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -424,7 +426,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             this,
             time,
             _options.ConnectionTime,
-            _logger
+            _logger,
+            _nodes = NodeLinks.Open(_broker, _security, _options, _tls)
         );
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
@@ -658,6 +661,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
                 if (_otlp is not null)
                     await _otlp.StopAsync().ConfigureAwait(false); // The last figures are read while there is a broker.
                 _meter?.Dispose();
+                _nodes?.Dispose();
                 _spans.Dispose();
                 _security?.Dispose();
                 if (_audit is not null)

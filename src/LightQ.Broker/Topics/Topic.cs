@@ -156,6 +156,14 @@ public sealed class Topic
             partition.ThrowIfRefused();
     }
 
+    /// <summary>Demands that all partitions could be opened, but for those that are other nodes' to open.</summary>
+    /// <exception cref="BrokerException">One could not.</exception>
+    internal void ThrowIfBroken()
+    {
+        foreach (Partition partition in Partitions.Where(p => p.IsBroken))
+            partition.ThrowIfRefused();
+    }
+
     /// <summary>The ids of the named producers that any of its partitions remembers.</summary>
     /// <exception cref="BrokerException">One could not be opened, so that whom it remembers is not known.</exception>
     internal HashSet<ulong> RememberedProducers()

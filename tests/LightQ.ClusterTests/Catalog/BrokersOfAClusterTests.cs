@@ -53,7 +53,7 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
             );
             Assert.Equal(2, known.Partitions.Length);
             Assert.Equal("", known.Failure);
-            BrokerException elsewhere = Assert.Throws<BrokerException>(() => known.GetPartition(1));
+            BrokerException elsewhere = Assert.Throws<NotLeaderException>(() => known.GetPartition(1));
             Assert.Contains("on the node 'a'", elsewhere.Message, StringComparison.Ordinal);
         }
     }
