@@ -167,6 +167,9 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>The topics with replicas, and the nodes that share them.</summary>
     internal Replicas Replicas => _replicas;
 
+    /// <summary>Brings dead letters to other nodes; null where there are none.</summary>
+    internal ILetterCarrier? LetterCarrier { get; set; }
+
     /// <summary>By which the nodes of the cluster know each other.</summary>
     internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
 

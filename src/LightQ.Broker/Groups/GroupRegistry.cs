@@ -215,7 +215,8 @@ public sealed class GroupRegistry
         foreach (Partition refused in topic.Partitions.Where(p => p.IsBroken))
             _store.Remove(refused, name);
         topic.RemoveGroup(name);
-        _store.Remove(topic.Partitions[0], Redrive.NameOf(name));
+        foreach (Partition place in topic.Partitions.Select(Redrive.PlaceOf).Distinct())
+            _store.Remove(place, Redrive.NameOf(name));
         Flush(topic);
         NoteSettled(topic);
     }
@@ -267,12 +268,19 @@ public sealed class GroupRegistry
     /// <summary>
     /// Letters up to one were redriven: the disk gets that only after their originals are unsettled there.
     /// </summary>
-    internal void KeepRedriven(Topic topic, string name, IReadOnlyList<Group> driven, long nextLetter)
+    internal void KeepRedriven(
+        Topic topic,
+        string name,
+        IReadOnlyList<Group> driven,
+        IReadOnlyList<Partition> partitions,
+        long nextLetter
+    )
     {
         foreach (Group group in driven)
             Keep(group);
         UnstoredException? unstored = UnstoredException.Of(() => Flush(topic));
-        _store.Set(topic.Partitions[0], Redrive.NameOf(name), nextLetter, []);
+        foreach (Partition place in partitions.Select(Redrive.PlaceOf).Distinct())
+            _store.Set(place, Redrive.NameOf(name), nextLetter, []);
         if (unstored is not null)
             throw unstored;
         Flush(topic);

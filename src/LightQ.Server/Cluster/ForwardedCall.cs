@@ -18,6 +18,19 @@ internal sealed record ForwardedCall(IReadOnlyList<uint> Partitions)
     public static ForwardedCall? Of(ServerCallContext context) =>
         context.GetHttpContext().Items.TryGetValue(Key, out object? call) ? (ForwardedCall?)call : null;
 
+    /// <summary>Demands that a node has made a call.</summary>
+    /// <exception cref="BrokerException">A client has.</exception>
+    public static void Demand(ServerCallContext context)
+    {
+        if (Of(context) is null)
+        {
+            throw new BrokerException(
+                ErrorCode.PermissionDenied,
+                $"{context.Method} is for the nodes of a cluster only."
+            );
+        }
+    }
+
     /// <summary>Keeps with a call that it is one.</summary>
     /// <exception cref="BrokerException">The partitions are no numbers.</exception>
     public static void Mark(HttpContext http)

@@ -32,7 +32,9 @@ internal sealed class NodeLinks : IDisposable
             return null;
         var channels = new NodeChannels(members, NodeTls.OptionsOf(tls, options.Cluster.NodeCaFile));
         var tokens = new NodeTokens(broker.GetNodeSecret(), members.Node, broker, options.TimeProvider);
-        var calls = new NodeCalls(broker, new Leaders(members, options.ConnectionTime), tokens, channels);
+        var leaders = new Leaders(members, options.ConnectionTime);
+        var calls = new NodeCalls(broker, leaders, tokens, channels);
+        broker.LetterCarrier = new LetterCarrier(leaders, tokens, channels);
         return new NodeLinks(
             new NodeGate(tokens, security.Events),
             new Forwards(calls, security.Access, options.ConnectionTime),

@@ -91,6 +91,9 @@ internal sealed class CallInterceptor(
         {
             case RpcAccess.Open or RpcAccess.LoggedIn or RpcAccess.Admin: // The gate has seen to it.
                 break;
+            case RpcAccess.Node:
+                ForwardedCall.Demand(context);
+                break;
             case RpcAccess.Topic:
                 access.Demand(CallPrincipal.Of(context), rule.Right, TopicOf());
                 break;

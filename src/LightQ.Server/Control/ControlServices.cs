@@ -80,6 +80,7 @@ internal sealed class ControlServices(
             }
         );
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
+        services.AddSingleton(new LettersService(broker));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
         services.AddSingleton(
             new ClusterService(broker, security.Access, security.Events, operations.GetAddresses, connectionTime)
@@ -137,6 +138,7 @@ internal sealed class ControlServices(
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<BackupsService>();
         app.MapGrpcService<ClusterService>();
+        app.MapGrpcService<LettersService>();
         app.MapGrpcHealthChecksService();
         app.MapGrpcService<ReflectionServiceImpl>();
         app.MapGrpcService<ReflectionV1ServiceImpl>();

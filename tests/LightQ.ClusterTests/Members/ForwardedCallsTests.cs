@@ -193,7 +193,7 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
         Assert.Equal(1u, (await DescribeAsync(_cluster.AtA)).MembersCount);
     }
 
-    [Fact(Timeout = 15_000)]
+    [Fact(Timeout = 120_000)]
     public async Task Streams_are_passed_on_to_the_node_that_leads_the_partition()
     {
         await _cluster.SpreadAsync("orders");
@@ -397,7 +397,7 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
                     Partition = partition,
                     Group = "till",
                     SettleMode = GroupSettleMode.Explicit,
-                    MaxInFlight = 1,
+                    Credit = 1,
                 },
             }
         );
