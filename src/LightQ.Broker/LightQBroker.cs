@@ -173,6 +173,12 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>The topics with replicas, and the nodes that share them.</summary>
     internal Replicas Replicas => _replicas;
 
+    /// <summary>Brings dead letters to other nodes; null where there are none.</summary>
+    internal ILetterCarrier? LetterCarrier { get; set; }
+
+    /// <summary>By which the nodes of the cluster know each other.</summary>
+    internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
+
     /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
     public long PendingBytes => _pending.Used;
 

@@ -70,6 +70,12 @@ public sealed record ClusterOptions
     public string? KeyFile { get; init; }
 
     /// <summary>
+    /// The authorities (PEM) that the certificates of the other nodes' control planes must come from, where the ports
+    /// have TLS. Null, the default: the machine's own list.
+    /// </summary>
+    public string? NodeCaFile { get; init; }
+
+    /// <summary>
     /// Whether topics with replicas are made only while every server syncs before it acknowledges, as its monitoring
     /// port says. Default: true. With false, a power cut of all servers may lose up to 2 minutes of what was
     /// acknowledged.

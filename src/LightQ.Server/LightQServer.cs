@@ -2,9 +2,9 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Broker.Replication;
-using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Server.Audit;
+using LightQ.Server.Cluster;
 using LightQ.Server.Configuration;
 using LightQ.Server.Connections;
 using LightQ.Server.Control;
@@ -52,6 +52,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private ServerMeter? _meter;
     private OtlpExport? _otlp;
     private IReplicationEngine? _replication;
+    private NodeLinks? _nodes;
     private ServerTls? _tls;
     private CertificateWatch? _certificateWatch;
     private readonly TaskCompletionSource _hasStopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -424,7 +425,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             this,
             time,
             _options.ConnectionTime,
-            _logger
+            _logger,
+            _nodes = NodeLinks.Open(_broker, _security, _options, _tls)
         );
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
@@ -592,7 +594,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             _http!.ControlEndPoint,
             _http.WebEndPoint,
             _directory.Path,
-            _broker.Topics.Count(),
+            _broker!.Topics.Count(),
             milliseconds
         );
     }
@@ -648,6 +650,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
                 if (_otlp is not null)
                     await _otlp.StopAsync().ConfigureAwait(false); // The last figures are read while there is a broker.
                 _meter?.Dispose();
+                _nodes?.Dispose();
                 _spans.Dispose();
                 _security?.Dispose();
                 if (_audit is not null)

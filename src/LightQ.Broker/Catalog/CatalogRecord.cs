@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using LightQ.Broker.Topics;
@@ -172,7 +173,19 @@ internal sealed record CatalogRecord
     );
 
     /// <summary>A cluster. Its id is made with it: another cluster of the same name has another.</summary>
-    internal sealed record ClusterEntry(Guid Id, DateTimeOffset Created);
+    /// <param name="Id">Its id.</param>
+    /// <param name="Created">When its first node began it.</param>
+    /// <param name="Secret">By which its nodes know each other; null where an earlier version began it.</param>
+    internal sealed record ClusterEntry(Guid Id, DateTimeOffset Created, byte[]? Secret = null)
+    {
+        private const int SecretBytes = 32;
+
+        /// <summary>A secret for a cluster.</summary>
+        public static byte[] NewSecret() => RandomNumberGenerator.GetBytes(SecretBytes);
+
+        /// <summary>Without the secret, which a record would print.</summary>
+        public override string ToString() => $"{Id}, {Created:O}";
+    }
 
     /// <summary>Named producers of a topic by their ids.</summary>
     internal sealed record ForgottenEntry(Guid TopicId, IReadOnlyList<ulong> Ids);

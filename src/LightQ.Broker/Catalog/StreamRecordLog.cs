@@ -87,7 +87,11 @@ internal sealed class StreamRecordLog : IRecordLog
                 }
                 var first = new CatalogRecord
                 {
-                    Cluster = new CatalogRecord.ClusterEntry(Guid.NewGuid(), time.GetUtcNow()),
+                    Cluster = new CatalogRecord.ClusterEntry(
+                        Guid.NewGuid(),
+                        time.GetUtcNow(),
+                        CatalogRecord.ClusterEntry.NewSecret()
+                    ),
                 };
                 // Whatever becomes of it: the next read says which node was the first.
                 await stream

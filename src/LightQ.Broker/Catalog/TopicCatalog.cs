@@ -115,6 +115,19 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>Takes the next of what was changed.</summary>
     public bool Read(out CatalogNews news) => _tables.News.TryDequeue(out news);
 
+    /// <summary>By which the nodes of the cluster know each other; made here if an earlier version has made none.</summary>
+    /// <exception cref="UnstoredException">It is made, and not stored.</exception>
+    public byte[] GetNodeSecret()
+    {
+        Change(() =>
+            _tables.Cluster is { Secret: null } cluster
+                ? new CatalogRecord { Cluster = cluster with { Secret = CatalogRecord.ClusterEntry.NewSecret() } }
+                : null
+        );
+        lock (_tables.Lock)
+            return _tables.Cluster!.Secret!;
+    }
+
     /// <summary>Finds a topic's record.</summary>
     public CatalogRecord.TopicEntry? FindTopic(Guid id)
     {

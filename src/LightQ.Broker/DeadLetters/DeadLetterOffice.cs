@@ -68,17 +68,20 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     {
         if (!_broker.TryGetTopic(TopicOf(origin), out Topic? dead))
             return null;
-        LetterIndex letters = _letters.GetValue(dead, static topic => new LetterIndex(topic));
-        letters.BeginReading(known, _stopped);
+        LetterIndex letters = _letters.GetValue(dead, topic => new LetterIndex(topic, _broker));
+        letters.BeginReading(origin, known, _stopped);
         return letters;
     }
 
     /// <summary>Letters are safe, and their originals not yet settled.</summary>
-    public void OnStored(Topic dead, in DeadLetter letter)
+    /// <param name="dead">Where they are.</param>
+    /// <param name="letter">The letters.</param>
+    /// <param name="end">Where that topic ends, as another node has said; null where it is here.</param>
+    public void OnStored(Topic dead, in DeadLetter letter, long? end)
     {
         // An index that is made from now on reads these letters from the topic.
         if (_letters.TryGetValue(dead, out LetterIndex? letters))
-            letters.Add(letter.Group.Partition, letter.Group.Name, letter.Range.First, letter.Range.Count);
+            letters.Add(letter.Group.Partition, letter.Group.Name, letter.Range.First, letter.Range.Count, end);
     }
 
     /// <summary>Ends the taking; what is not safe by now stays unsettled in its group.</summary>

@@ -22,7 +22,7 @@ internal sealed class DeadLetterQueue
     private readonly TimeProvider _time;
     private readonly string _topic;
     private readonly CancellationToken _stopping;
-    private InternalProducer? _producer;
+    private LetterBox? _box;
     private ulong _sequence;
     private long _next;
 
@@ -65,7 +65,7 @@ internal sealed class DeadLetterQueue
         {
             // The messages that are left stay unsettled in their group.
         }
-        _producer?.Dispose();
+        _box?.Dispose();
     }
 
     private async Task<bool> TryStoreAsync(DeadLetter letter)
@@ -89,21 +89,21 @@ internal sealed class DeadLetterQueue
         }
         catch (Exception e) when (e is not OperationCanceledException)
         {
-            _producer?.Dispose();
-            _producer = null;
+            _box?.Dispose();
+            _box = null;
             Failure = e.Message;
             return letter.Group.Partition.Topic.Deleted.IsCompleted;
         }
         Failure = null;
-        if (_producer is not null)
-            _office.OnStored(_producer.Topic, letter);
+        if (_box is not null)
+            _office.OnStored(_box.Topic, letter, _box.End);
         letter.Group.DeadLettered(letter.Range);
         return true;
     }
 
     private async Task PublishAsync(byte[] batch, DeadLetter letter, long end)
     {
-        _producer ??= Open(letter.Group.Partition.Topic);
+        _box ??= Open(letter.Group.Partition.Topic);
         while (_next < end)
         {
             DeadLetter rest = letter with { Range = letter.Range with { First = _next, Count = (int)(end - _next) } };
@@ -112,11 +112,10 @@ internal sealed class DeadLetterQueue
                 rest,
                 _sequence,
                 UnixMicroseconds.From(_time.GetUtcNow()),
-                _producer.MaxBatchBytes
+                _box.MaxBatchBytes
             );
             _sequence += (ulong)count;
-            // On a full disk the publish may not complete.
-            await _producer.PublishAsync(built.Span, count).WaitAsync(_stopping).ConfigureAwait(false);
+            await _box.PutAsync(built, count, _stopping).ConfigureAwait(false);
             _next += count;
         }
     }
@@ -125,7 +124,7 @@ internal sealed class DeadLetterQueue
     /// Opens the dead-letter topic, which is made when it is missing: durable, and with room for what is said of a
     /// message.
     /// </summary>
-    private InternalProducer Open(Topic origin)
+    private LetterBox Open(Topic origin)
     {
         if (!_broker.TryGetTopic(_topic, out _))
         {
@@ -152,6 +151,6 @@ internal sealed class DeadLetterQueue
                 // Another thread has created it meanwhile.
             }
         }
-        return new InternalProducer(_broker, _topic, Durability.Fsync);
+        return new LetterBox(_broker, _topic);
     }
 }

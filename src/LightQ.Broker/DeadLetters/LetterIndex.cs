@@ -11,7 +11,7 @@ namespace LightQ.Broker.DeadLetters;
 /// blocks of offsets, each with its last letter, so that the memory it takes is bounded by what the topics hold and not
 /// by the number of letters. Thread-safe.
 /// </remarks>
-internal sealed class LetterIndex(Topic dead)
+internal sealed class LetterIndex(Topic dead, LightQBroker broker)
 {
     private const int BlockOffsets = 1024;
 
@@ -25,6 +25,18 @@ internal sealed class LetterIndex(Topic dead)
     /// </summary>
     private volatile Partition? _known;
 
+    /// <summary>
+    /// Where another node leads the topic: the partitions of originals whose letters of before are known. A partition
+    /// that this node has led since is another one, and its last leader may have written letters.
+    /// </summary>
+    private readonly HashSet<Partition> _knownFor = [];
+
+    /// <summary>Up to where letters were read from another node, and where the topic began then.</summary>
+    private long _next,
+        _start;
+
+    private bool IsElsewhere => broker.LetterCarrier is not null && LetterPage.IsElsewhere(dead);
+
     /// <summary>Completes when the letters of before are known, or could not be read.</summary>
     public Task Reading => _reading ?? Task.CompletedTask;
 
@@ -37,12 +49,12 @@ internal sealed class LetterIndex(Topic dead)
     public bool TryFind(Partition partition, string group, long redriven, out long first)
     {
         first = long.MaxValue;
-        if (_known != dead.Partitions[0])
-            return false;
-        long next = Math.Max(redriven, dead.Partitions[0].Log.StartOffset),
-            start = partition.Log.StartOffset;
+        long start = partition.Log.StartOffset;
         lock (_lock)
         {
+            if (IsElsewhere ? !_knownFor.Contains(partition) : _known != dead.Partitions[0])
+                return false;
+            long next = Math.Max(redriven, IsElsewhere ? _start : dead.Partitions[0].Log.StartOffset);
             if (
                 !_blocks.TryGetValue(
                     (partition.Topic.Id, partition.Index, group),
@@ -68,26 +80,67 @@ internal sealed class LetterIndex(Topic dead)
     }
 
     /// <summary>Letters were stored, none of them behind the topic's present end.</summary>
-    public void Add(Partition partition, string group, long firstOriginal, int count) =>
+    /// <param name="partition">Where the originals are.</param>
+    /// <param name="group">Whose letters they are.</param>
+    /// <param name="firstOriginal">The first original.</param>
+    /// <param name="count">How many there are.</param>
+    /// <param name="end">The topic's end, as another node has said; null where it is here.</param>
+    public void Add(Partition partition, string group, long firstOriginal, int count, long? end) =>
         Add(
             (partition.Topic.Id, partition.Index, group),
             firstOriginal,
             firstOriginal + count - 1,
-            dead.Partitions[0].Log.EndOffset
+            end - 1 ?? dead.Partitions[0].Log.EndOffset
         );
 
     /// <summary>
     /// Reads the letters of before, if nobody has begun to or the disk failed; the caller is told, on the pool, when
     /// they are known.
     /// </summary>
-    public void BeginReading(Action known, CancellationToken stopping)
+    /// <param name="origin">The topic whose originals are meant.</param>
+    /// <param name="known">Called when they are known.</param>
+    /// <param name="stopping">Ends the reading.</param>
+    public void BeginReading(Topic origin, Action known, CancellationToken stopping)
     {
         lock (_lock)
         {
-            if (_known == dead.Partitions[0] || stopping.IsCancellationRequested || _reading is { IsCompleted: false })
+            Partition[] own = IsElsewhere ? [.. origin.Partitions.Where(p => p.Refusal is null)] : [];
+            bool isKnown = IsElsewhere ? own.All(_knownFor.Contains) : _known == dead.Partitions[0];
+            if (isKnown || stopping.IsCancellationRequested || _reading is { IsCompleted: false })
                 return;
-            _reading = Task.Run(() => ReadAsync(known, stopping), CancellationToken.None);
+            _reading = IsElsewhere
+                ? Task.Run(() => ReadElsewhereAsync(own, known, stopping), CancellationToken.None)
+                : Task.Run(() => ReadAsync(known, stopping), CancellationToken.None);
         }
+    }
+
+    private async Task ReadElsewhereAsync(Partition[] own, Action known, CancellationToken stopping)
+    {
+        try
+        {
+            LetterPage page;
+            do
+            {
+                page = await LetterPage.ReadAsync(dead, _next, broker.LetterCarrier, stopping).ConfigureAwait(false);
+                foreach (byte[] batch in page.Batches)
+                    Add(batch);
+                lock (_lock)
+                    (_next, _start) = (page.Next, page.Start);
+            } while (page.Next < page.End);
+            lock (_lock)
+            {
+                _knownFor.RemoveWhere(p => p.Topic.Partitions[(int)p.Index] != p);
+                _knownFor.UnionWith(own);
+            }
+        }
+        catch (Exception e)
+            when (e is IOException or BrokerException
+                || (e is OperationCanceledException && stopping.IsCancellationRequested)
+            )
+        {
+            return; // The next caller tries again.
+        }
+        known();
     }
 
     private async Task ReadAsync(Action known, CancellationToken stopping)

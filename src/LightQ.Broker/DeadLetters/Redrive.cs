@@ -21,17 +21,23 @@ internal sealed class Redrive(
     /// <summary>No group has such a name: '/' never occurs in one.</summary>
     private const string PositionPrefix = "/redrive/";
 
+    /// <summary>By partition of originals, the first letter that was not redriven yet.</summary>
+    private Dictionary<uint, long> _nexts = [];
     private long _redriven;
     private long _skipped;
 
     /// <summary>Whether a kept position is a redrive's and not a group's.</summary>
     public static bool IsPosition(string name) => name.StartsWith(PositionPrefix, StringComparison.Ordinal);
 
-    /// <summary>
-    /// The name under which the last redriven dead letter of a group is kept, beside the groups of the topic's first
-    /// partition.
-    /// </summary>
+    /// <summary>The name under which the last redriven dead letter of a group is kept, beside groups.</summary>
     public static string NameOf(string group) => PositionPrefix + group;
+
+    /// <summary>
+    /// Beside the groups of which partition it is kept: of the topic's first, or of the originals' own where each
+    /// partition may be another node's.
+    /// </summary>
+    public static Partition PlaceOf(Partition partition) =>
+        partition.Topic.Settings.IsReplicated ? partition : partition.Topic.Partitions[0];
 
     /// <exception cref="BrokerException">
     /// The group settles automatically: it gives nothing up. Or a partition of one of the topics could not be opened.
@@ -49,25 +55,30 @@ internal sealed class Redrive(
 
         if (!broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead))
             return (0, 0);
-        topic.ThrowIfIncomplete(); // Redrive would skip a letter for good whose original cannot be read now.
-        ITopicLog log = dead.GetPartition(0).Log;
-        store.TryGet(topic.Partitions[0], NameOf(group), out long next, out _);
-        next = Math.Max(next, log.StartOffset);
+        topic.ThrowIfBroken(); // Redrive would skip a letter for good whose original cannot be read now.
+        Partition[] own = [.. topic.Partitions.Where(p => p.Refusal is null)];
+        _nexts = own.ToDictionary(
+            p => p.Index,
+            p => store.TryGet(PlaceOf(p), NameOf(group), out long kept, out _) ? kept : 0
+        );
+        long next = _nexts.Values.DefaultIfEmpty(0).Min();
         try
         {
-            for (long end = log.ReadableOffset; next < end; )
+            long? end = null;
+            do
             {
-                (byte[]? batch, long behind) = await BatchFetch
-                    .ReadAsync(log, next, cancellationToken)
+                LetterPage page = await LetterPage
+                    .ReadAsync(dead, next, broker.LetterCarrier, cancellationToken)
                     .ConfigureAwait(false);
-                if (batch is not null)
+                end ??= page.End;
+                foreach (byte[] batch in page.Batches)
                     Take(batch, next);
-                next = Math.Min(behind, end);
-            }
+                next = Math.Max(next, page.Next);
+            } while (next < end);
         }
         finally
         {
-            broker.Groups.KeepRedriven(topic, group, groups, next);
+            broker.Groups.KeepRedriven(topic, group, groups, [.. own.Where(p => _nexts[p.Index] < next)], next);
         }
         return (_redriven, _skipped);
     }
@@ -90,6 +101,10 @@ internal sealed class Redrive(
         {
             bool isKnown = LetterOrigin.Read(record, out LetterOrigin origin);
             if (origin.Group != group || origin.Topic != topic.Name)
+                return;
+            if (topic.Settings.IsReplicated && !_nexts.ContainsKey(origin.Partition))
+                return; // The node that leads the original redrives it.
+            if (record.Offset < _nexts.GetValueOrDefault(origin.Partition))
                 return;
             var home = groups.FirstOrDefault(g => g.Partition.Index == origin.Partition) as ExplicitGroup;
             bool isOfThisTopic = origin.TopicId == topic.Id.ToString("N"); // Not of a deleted topic of that name.

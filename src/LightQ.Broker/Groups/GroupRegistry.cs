@@ -14,7 +14,8 @@ namespace LightQ.Broker.Groups;
 
 /// <summary>Finds, makes and changes groups, and keeps the state of those on durable topics. Thread-safe.</summary>
 /// <remarks>
-/// A group is one object on each partition it was ever used on; what is said of a group is said of all of them.
+/// A group is one object on each partition it was ever used on; what is said of a group is said of all of them, but for
+/// those that other nodes of a cluster lead: each node does its own.
 /// </remarks>
 public sealed class GroupRegistry
 {
@@ -124,7 +125,7 @@ public sealed class GroupRegistry
         IReadOnlyList<Group> found = LoadAll(topic, name);
         if (found.Count != 0)
             return found;
-        topic.ThrowIfIncomplete();
+        topic.ThrowIfBroken();
         throw new BrokerException(
             ErrorCode.UnknownGroup,
             $"The topic '{topic.Name}' has no group '{TopicName.Printable(name)}'{ListOf(topic)}."
@@ -154,7 +155,7 @@ public sealed class GroupRegistry
         if (partition is { } one)
             topic.GetPartition(one);
         else
-            topic.ThrowIfIncomplete();
+            topic.ThrowIfBroken();
         Group[] groups = [.. Find(topic, name).Where(g => partition is null || g.Partition.Index == partition)];
         if (groups.Length == 0)
         {
@@ -175,17 +176,16 @@ public sealed class GroupRegistry
 
     /// <summary>Stops or resumes a group's deliveries; on a durable topic that is on disk when this returns.</summary>
     /// <exception cref="BrokerException">
-    /// There is no such group, or this node does not own one of the partitions of a topic with replicas.
+    /// There is no such group.
     /// </exception>
     public void SetPaused(Topic topic, string name, bool paused)
     {
-        DemandOwned(topic);
         foreach (Group group in Find(topic, name))
         {
             group.SetPaused(paused);
             Keep(group);
         }
-        foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
+        foreach (Partition refused in topic.Partitions.Where(p => p.IsBroken))
         {
             // Once the partition is repaired, the position holds there, too.
             if (Read(refused, name) is { Committed: >= 0 } state)
@@ -196,12 +196,10 @@ public sealed class GroupRegistry
 
     /// <summary>Forgets a group.</summary>
     /// <exception cref="BrokerException">
-    /// It has members, <see cref="ErrorCode.GroupInUse"/>, or this node does not own one of the partitions of a topic
-    /// with replicas.
+    /// It has members, <see cref="ErrorCode.GroupInUse"/>.
     /// </exception>
     public void Delete(Topic topic, string name)
     {
-        DemandOwned(topic);
         IReadOnlyList<Group> groups = Find(topic, name);
         int members = groups.Sum(g => g.MemberCount);
         if (members != 0 || groups.Any(g => !g.Partition.TryRemove(g)))
@@ -214,10 +212,11 @@ public sealed class GroupRegistry
 
         foreach (Group group in groups)
             Forget(group);
-        foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
+        foreach (Partition refused in topic.Partitions.Where(p => p.IsBroken))
             _store.Remove(refused, name);
         topic.RemoveGroup(name);
-        _store.Remove(topic.Partitions[0], Redrive.NameOf(name));
+        foreach (Partition place in topic.Partitions.Select(Redrive.PlaceOf).Distinct())
+            _store.Remove(place, Redrive.NameOf(name));
         Flush(topic);
         NoteSettled(topic);
     }
@@ -237,7 +236,7 @@ public sealed class GroupRegistry
         return
         [
             .. Find(topic, name).SelectMany(g => GroupExplanation.Explain(g, failure)),
-            .. topic.Partitions.SelectMany(GroupExplanation.Refusals),
+            .. topic.Partitions.Where(p => p.IsBroken).SelectMany(GroupExplanation.Refusals),
         ];
     }
 
@@ -269,12 +268,19 @@ public sealed class GroupRegistry
     /// <summary>
     /// Letters up to one were redriven: the disk gets that only after their originals are unsettled there.
     /// </summary>
-    internal void KeepRedriven(Topic topic, string name, IReadOnlyList<Group> driven, long nextLetter)
+    internal void KeepRedriven(
+        Topic topic,
+        string name,
+        IReadOnlyList<Group> driven,
+        IReadOnlyList<Partition> partitions,
+        long nextLetter
+    )
     {
         foreach (Group group in driven)
             Keep(group);
         UnstoredException? unstored = UnstoredException.Of(() => Flush(topic));
-        _store.Set(topic.Partitions[0], Redrive.NameOf(name), nextLetter, []);
+        foreach (Partition place in partitions.Select(Redrive.PlaceOf).Distinct())
+            _store.Set(place, Redrive.NameOf(name), nextLetter, []);
         if (unstored is not null)
             throw unstored;
         Flush(topic);
@@ -376,13 +382,6 @@ public sealed class GroupRegistry
             foreach (Group group in partition.Groups())
                 group.Retire();
         }
-    }
-
-    /// <summary>What is said of a group must come to the owners of all partitions.</summary>
-    private static void DemandOwned(Topic topic)
-    {
-        if (topic.Settings.IsReplicated)
-            topic.ThrowIfIncomplete();
     }
 
     private static CancellationTokenSource BeginReading(CancellationToken cancellationToken)

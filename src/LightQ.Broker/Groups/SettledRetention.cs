@@ -60,18 +60,18 @@ internal sealed class SettledRetention(
         Topic topic = partition.Topic;
         var unknown = new RetentionHold(0, "", IsPassing: true);
         // In this order: a partition that is owned from now on has groups that the topic may not have had.
-        if (topic is { Settings.IsReplicated: true, IsIncomplete: true })
+        if (partition.Refusal is not null)
             return unknown;
         ImmutableHashSet<string> names = groups.AllNamesOf(topic);
         if (names.IsEmpty)
             return default(RetentionHold) with { Group = "" };
-        if (topic.IsIncomplete || store.IsForgetting(topic))
+        if (topic.IsBroken || store.IsForgetting(topic))
             return unknown;
         // In this order: a redriven message is in its group before its letter counts as done, and a letter is stored
         // before its original counts as settled.
         Dictionary<string, long> redriven = names.ToDictionary(
             name => name,
-            name => store.TryGetKept(topic.Partitions[0], Redrive.NameOf(name), out long letter) ? letter : 0
+            name => store.TryGetKept(Redrive.PlaceOf(partition), Redrive.NameOf(name), out long letter) ? letter : 0
         );
         var lowest = new RetentionHold(long.MaxValue, "");
         foreach (string name in names)
@@ -98,9 +98,9 @@ internal sealed class SettledRetention(
     public (RetentionHold Hold, long Messages)? FindWorst(Topic topic)
     {
         (RetentionHold Hold, long Messages) worst = default;
-        if (topic.Settings.Retention != Retention.Settled || topic.IsIncomplete)
+        if (topic.Settings.Retention != Retention.Settled || topic.IsBroken)
             return null;
-        foreach (Partition partition in topic.Partitions)
+        foreach (Partition partition in topic.Partitions.Where(p => p.Refusal is null))
         {
             RetentionHold hold = Find(partition);
             if (hold is { Group: "", IsPassing: true })

@@ -58,6 +58,9 @@ public sealed class Partition : IHousekept
     /// <summary>Why it could not be opened; null for a partition that is served.</summary>
     public PartitionRefusal? Refusal { get; internal init; }
 
+    /// <summary>Whether it could not be opened. One that another node leads is that node's to open.</summary>
+    internal bool IsBroken => Refusal is { Code: not ErrorCode.NotLeader };
+
     /// <summary>
     /// Of a topic with replicas: the newest epoch, and where clients find the node that leads the partition now, if
     /// that is another one.

@@ -60,6 +60,9 @@ public sealed class Topic
     /// <summary>Whether a partition could not be opened. What is to hold for all keys cannot be done then.</summary>
     public bool IsIncomplete => Partitions.Any(p => p.Refusal is not null);
 
+    /// <summary>Likewise, but for partitions that are other nodes' to open.</summary>
+    internal bool IsBroken => Partitions.Any(p => p.IsBroken);
+
     /// <summary>Whether other nodes serve all of its partitions.</summary>
     public bool IsElsewhere => Partitions.All(p => p.Refusal is { IsElsewhere: true });
 
@@ -155,6 +158,14 @@ public sealed class Topic
     internal void ThrowIfIncomplete()
     {
         foreach (Partition partition in Partitions)
+            partition.ThrowIfRefused();
+    }
+
+    /// <summary>Demands that all partitions could be opened, but for those that are other nodes' to open.</summary>
+    /// <exception cref="BrokerException">One could not.</exception>
+    internal void ThrowIfBroken()
+    {
+        foreach (Partition partition in Partitions.Where(p => p.IsBroken))
             partition.ThrowIfRefused();
     }
 

@@ -516,6 +516,12 @@ public static class ServerSettings
             o => o.KeyFile,
             (o, t) => o with { KeyFile = t }
         ),
+        Cluster.File(
+            nameof(ClusterOptions.NodeCaFile),
+            "The authorities (PEM) of the other nodes' certificates, where the ports have TLS.",
+            o => o.NodeCaFile,
+            (o, t) => o with { NodeCaFile = t }
+        ),
         Cluster.Switch(
             nameof(ClusterOptions.RequireSync),
             "Whether topics with replicas are made only while all servers sync before they acknowledge.",

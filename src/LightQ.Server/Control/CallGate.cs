@@ -2,6 +2,7 @@ using System.Globalization;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 using LightQ.Broker;
+using LightQ.Server.Cluster;
 using LightQ.Server.Limits;
 using LightQ.Server.Ports;
 using LightQ.Server.Security;
@@ -23,11 +24,13 @@ namespace LightQ.Server.Control;
 /// <param name="messageBytes">The largest message in force.</param>
 /// <param name="security">Identifies the caller, and decides.</param>
 /// <param name="stopping">The ports are about to close.</param>
+/// <param name="nodes">Knows the other nodes of the cluster; null where there is none.</param>
 internal sealed class CallGate(
     ServerLimits limits,
     int messageBytes,
     ServerSecurity security,
-    CancellationToken stopping
+    CancellationToken stopping,
+    NodeGate? nodes = null
 )
 {
     private const string Health = "/grpc.health.v1.Health/";
@@ -89,7 +92,8 @@ internal sealed class CallGate(
         RpcRule rule = RpcRules.Of(method);
         if (rule.Access == RpcAccess.Open)
             return;
-        Principal principal = CallPrincipal.Find(http) ?? Identify(http, isShown: tokens != 0);
+        Principal principal =
+            CallPrincipal.Find(http) ?? nodes?.Find(http, method) ?? Identify(http, isShown: tokens != 0);
         if (rule.Access == RpcAccess.Admin)
             security.Access.DemandAdmin(principal);
         CallPrincipal.Set(http, principal);

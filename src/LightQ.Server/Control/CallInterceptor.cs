@@ -2,6 +2,7 @@ using Google.Protobuf;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using LightQ.Broker;
+using LightQ.Server.Cluster;
 using LightQ.Server.Security;
 using LightQ.Storage.Files;
 using Microsoft.Extensions.Logging;
@@ -15,7 +16,13 @@ namespace LightQ.Server.Control;
 /// <param name="access">Decides.</param>
 /// <param name="logger">Logs defects.</param>
 /// <param name="stopping">The ports are about to close.</param>
-internal sealed class CallInterceptor(AccessControl access, ILogger logger, CancellationToken stopping) : Interceptor
+/// <param name="forwards">Has other nodes answer for what they lead; null where there is no cluster.</param>
+internal sealed class CallInterceptor(
+    AccessControl access,
+    ILogger logger,
+    CancellationToken stopping,
+    Forwards? forwards = null
+) : Interceptor
 {
     public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
         TRequest request,
@@ -26,7 +33,9 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
         try
         {
             Demand(request, context);
-            return await continuation(request, context).ConfigureAwait(false);
+            return forwards?.Find<TRequest, TResponse>(context.Method) is { } forward
+                ? await forward.ServeAsync(request, context, continuation).ConfigureAwait(false)
+                : await continuation(request, context).ConfigureAwait(false);
         }
         catch (Exception e) when (Explain(e, context) is { } error)
         {
@@ -64,7 +73,10 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
     {
         try
         {
-            await continuation(requestStream, responseStream, context).ConfigureAwait(false);
+            if (forwards?.FindStream<TRequest, TResponse>(context.Method) is { } forward)
+                await forward.ServeAsync(requestStream, responseStream, context, continuation).ConfigureAwait(false);
+            else
+                await continuation(requestStream, responseStream, context).ConfigureAwait(false);
         }
         catch (Exception e) when (Explain(e, context) is { } error)
         {
@@ -78,6 +90,9 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
         switch (rule.Access)
         {
             case RpcAccess.Open or RpcAccess.LoggedIn or RpcAccess.Admin: // The gate has seen to it.
+                break;
+            case RpcAccess.Node:
+                ForwardedCall.Demand(context);
                 break;
             case RpcAccess.Topic:
                 access.Demand(CallPrincipal.Of(context), rule.Right, TopicOf());

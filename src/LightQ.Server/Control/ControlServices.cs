@@ -7,6 +7,7 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Cluster;
 using LightQ.Server.Connections;
 using LightQ.Server.Limits;
 using LightQ.Server.Messages;
@@ -33,7 +34,8 @@ internal sealed class ControlServices(
     IServerOperations operations,
     TimeProvider time,
     TimeProvider connectionTime,
-    ILogger logger
+    ILogger logger,
+    NodeLinks? nodes = null
 )
 {
     /// <summary>What stock clients send at most unless they are configured otherwise.</summary>
@@ -71,8 +73,14 @@ internal sealed class ControlServices(
         services.AddSingleton(new TopicsService(broker, security.Authenticator, security.Access, security.Events));
         services.AddSingleton(new OperationsService(operations, security.Events, connectionTime));
         services.AddSingleton(new AuthService(broker, security.Authenticator, security.Access, security.Events, time));
-        services.AddSingleton(new StatsService(broker, listener, clients, limits.Refusals, security.Access, time));
+        services.AddSingleton(
+            new StatsService(broker, listener, clients, limits.Refusals, security.Access, time)
+            {
+                Forwards = nodes?.Forwards,
+            }
+        );
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
+        services.AddSingleton(new LettersService(broker));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
         services.AddSingleton(
             new ClusterService(broker, security.Access, security.Events, operations.GetAddresses, connectionTime)
@@ -87,7 +95,7 @@ internal sealed class ControlServices(
                 time
             )
         );
-        services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host)));
+        services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host), nodes?.Forwards));
         services.AddGrpc(grpc =>
         {
             grpc.MaxReceiveMessageSize = MessageBytes;
@@ -120,7 +128,7 @@ internal sealed class ControlServices(
     /// <returns>The gate.</returns>
     public CallGate Map(WebApplication app)
     {
-        var gate = new CallGate(limits, MessageBytes, security, StoppingOf(app.Services));
+        var gate = new CallGate(limits, MessageBytes, security, StoppingOf(app.Services), nodes?.Gate);
         app.Use(gate.InvokeAsync);
         app.MapGrpcService<TopicsService>();
         app.MapGrpcService<StatsService>();
@@ -130,6 +138,7 @@ internal sealed class ControlServices(
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<BackupsService>();
         app.MapGrpcService<ClusterService>();
+        app.MapGrpcService<LettersService>();
         app.MapGrpcHealthChecksService();
         app.MapGrpcService<ReflectionServiceImpl>();
         app.MapGrpcService<ReflectionV1ServiceImpl>();

@@ -2,6 +2,7 @@ using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
+using LightQ.Server.Cluster;
 using LightQ.Server.Configuration;
 using LightQ.Server.Connections;
 using LightQ.Server.Messages;
@@ -24,6 +25,9 @@ internal sealed class StatsService(
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1),
         ShortestInterval = TimeSpan.FromMilliseconds(100),
         LongestInterval = TimeSpan.FromHours(1);
+
+    /// <summary>Has other nodes tell of what they lead; null where there is no cluster.</summary>
+    public Forwards? Forwards { get; init; }
 
     public override Task<GetTopicStatsResponse> GetTopicStats(
         GetTopicStatsRequest request,
@@ -72,12 +76,16 @@ internal sealed class StatsService(
         Topic topic = broker.GetTopic(request.Topic);
         Principal principal = CallPrincipal.Of(context);
         TopicStatsReader reader = ReaderOf(topic, request.HasPartition ? request.Partition : null, principal);
+        ClusterStatsReader? everywhere = Forwards is { } forwards
+            ? new ClusterStatsReader(forwards, GetTopicStats, request, context, time)
+            : null;
         using var ticks = new PeriodicTimer(interval, time);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(context.CancellationToken);
         Task<bool> tick;
         do
         {
-            await responses.WriteAsync(new WatchTopicStatsResponse { Stats = reader.Read() }).ConfigureAwait(false);
+            TopicStats stats = everywhere is null ? reader.Read() : await everywhere.ReadAsync().ConfigureAwait(false);
+            await responses.WriteAsync(new WatchTopicStatsResponse { Stats = stats }).ConfigureAwait(false);
             tick = ticks.WaitForNextTickAsync(ended.Token).AsTask();
             await RightfulAsync(principal, topic, tick).ConfigureAwait(false);
         } while (tick.IsCompleted && await tick.ConfigureAwait(false));

@@ -23,7 +23,8 @@ internal static class JsonRoutes
     /// <summary>
     /// What is not served over HTTP: what has a stream of requests, and a backup, whose answer is no JSON.
     /// </summary>
-    public static IReadOnlyList<string> LeftOut { get; } = ["PublishStream", "Consume", "CreateBackup"];
+    public static IReadOnlyList<string> LeftOut { get; } =
+    ["PublishStream", "Consume", "CreateBackup", "AppendLetters", "ReadLetters"];
 
     /// <summary>The routes.</summary>
     public static IReadOnlyList<JsonRoute> All { get; } =

@@ -30,17 +30,42 @@ internal sealed class Fetchers(
     private readonly Dictionary<FetchKey, Fetcher> _byKey = [];
     private readonly Dictionary<Guid, Fetcher> _byId = [];
 
-    /// <summary>Serves Fetch.</summary>
-    /// <exception cref="BrokerException">A value is outside its range, or the group cannot be had.</exception>
-    public async Task<FetchResponse> FetchAsync(FetchRequest request, ServerCallContext context)
+    /// <summary>Checks what a request asks for.</summary>
+    /// <returns>How long it waits for messages.</returns>
+    /// <exception cref="BrokerException">A value is outside its range.</exception>
+    public static TimeSpan Check(FetchRequest request)
     {
         if (request.Group.Length == 0)
             throw Refuse("group is empty; allowed: the name of a group");
         if (request.MaxMessages > MostMessages)
             throw Refuse($"max_messages is {request.MaxMessages}; allowed: 1 to {MostMessages}, or 0 for 1");
-        TimeSpan wait = request.Wait is null
+        return request.Wait is null
             ? TimeSpan.Zero
             : RequestTimes.Read(request.Wait, "wait", TimeSpan.Zero, LongestWait, "0 to 60 s");
+    }
+
+    /// <summary>Checks what is to be settled.</summary>
+    /// <returns>The tokens, and what is done with their messages, in order.</returns>
+    /// <exception cref="BrokerException">A value is outside its range.</exception>
+    public static (SettleToken Token, SettleRange Range)[] Check(SettleRequest request)
+    {
+        SettlementMapping.CheckCount(request.Settlements.Count);
+        var entries = new (SettleToken, SettleRange)[request.Settlements.Count];
+        for (int i = 0; i < entries.Length; i++)
+        {
+            FetchedSettlement settlement = request.Settlements[i];
+            if (!SettleToken.TryParse(settlement.Token, out SettleToken token))
+                throw Refuse($"settlements[{i}].token is none; allowed: the settle_token of a fetched message");
+            entries[i] = (token, SettlementMapping.ToRange(ToSettlement(settlement, token), i));
+        }
+        return entries;
+    }
+
+    /// <summary>Serves Fetch.</summary>
+    /// <exception cref="BrokerException">A value is outside its range, or the group cannot be had.</exception>
+    public async Task<FetchResponse> FetchAsync(FetchRequest request, ServerCallContext context)
+    {
+        TimeSpan wait = Check(request);
         Principal user = CallPrincipal.Of(context);
         using var timer = new CancellationTokenSource(wait, calls.Time);
         using var waiting = CancellationTokenSource.CreateLinkedTokenSource(timer.Token, context.CancellationToken);
@@ -63,17 +88,11 @@ internal sealed class Fetchers(
     /// stops.</exception>
     public SettleResponse Settle(SettleRequest request, ServerCallContext context)
     {
-        SettlementMapping.CheckCount(request.Settlements.Count);
         Principal user = CallPrincipal.Of(context);
-        var entries = new (Fetcher? Fetcher, SettleToken Token, SettleRange Range)[request.Settlements.Count];
-        for (int i = 0; i < entries.Length; i++)
-        {
-            FetchedSettlement settlement = request.Settlements[i];
-            if (!SettleToken.TryParse(settlement.Token, out SettleToken token))
-                throw Refuse($"settlements[{i}].token is none; allowed: the settle_token of a fetched message");
-            SettleRange range = SettlementMapping.ToRange(ToSettlement(settlement, token), i);
-            entries[i] = (Find(token, user, request.Topic), token, range);
-        }
+        (Fetcher? Fetcher, SettleToken Token, SettleRange Range)[] entries =
+        [
+            .. Check(request).Select(e => (Find(e.Token, user, request.Topic), e.Token, e.Range)),
+        ];
         if (calls.IsStopping && Array.Exists(entries, e => e.Fetcher is null))
             throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping.");
         var response = new SettleResponse();

@@ -66,6 +66,27 @@ internal sealed class Principal
             PasswordHash = credentials.Password,
         };
 
+    /// <summary>A client of another node, with what it has shown there.</summary>
+    public static Principal OfNode(
+        PrincipalKind kind,
+        string name,
+        Guid id,
+        string topic,
+        uint? passwordGeneration,
+        string passwordHash,
+        string? tokenHash,
+        bool isLocal
+    ) =>
+        new(kind, name)
+        {
+            Id = id,
+            TopicName = topic,
+            PasswordGeneration = passwordGeneration,
+            PasswordHash = passwordHash,
+            TokenHash = tokenHash,
+            IsLocal = isLocal,
+        };
+
     /// <summary>Gives it back.</summary>
     public void Revoke() => _isRevoked = true;
 

@@ -23,4 +23,7 @@ internal enum RpcAccess
 
     /// <summary>Who may do everything.</summary>
     Admin,
+
+    /// <summary>Another node of the cluster, that has proved to be one.</summary>
+    Node,
 }

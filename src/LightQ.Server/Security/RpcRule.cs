@@ -19,6 +19,9 @@ internal sealed record RpcRule
     /// <summary>The right Admin.</summary>
     public static RpcRule Admin { get; } = new(RpcAccess.Admin);
 
+    /// <summary>Another node of the cluster.</summary>
+    public static RpcRule Node { get; } = new(RpcAccess.Node);
+
     /// <summary>How it is decided.</summary>
     public RpcAccess Access { get; }
 

@@ -16,7 +16,8 @@ internal static class RpcRules
         Auth = "/lightq.control.v1.Auth/",
         Operations = "/lightq.control.v1.Operations/",
         Backups = "/lightq.control.v1.Backups/",
-        Nodes = "/lightq.control.v1.Cluster/";
+        Nodes = "/lightq.control.v1.Cluster/",
+        Letters = "/lightq.control.v1.Letters/";
 
     /// <summary>Services that are open as a whole, by the beginning of their methods' names.</summary>
     private static readonly string[] OpenServices =
@@ -77,6 +78,8 @@ internal static class RpcRules
             [Nodes + "WatchMetadata"] = RpcRule.LoggedIn,
             [Nodes + "DrainNode"] = RpcRule.Admin,
             [Nodes + "MovePartition"] = RpcRule.On<MovePartitionRequest>(Right.Admin, r => r.Topic),
+            [Letters + "AppendLetters"] = RpcRule.Node,
+            [Letters + "ReadLetters"] = RpcRule.Node,
         }.ToFrozenDictionary(StringComparer.Ordinal);
 
     /// <summary>The rule of a method.</summary>

@@ -87,6 +87,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 CaFile = "/nats-ca.pem",
                 CertificateFile = "/nats.pem",
                 KeyFile = "/nats.key",
+                NodeCaFile = "/nodes-ca.pem",
                 RequireSync = false,
                 Monitoring = "http://n1:8222,http://n2:8222",
             },

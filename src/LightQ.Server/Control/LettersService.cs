@@ -1,0 +1,44 @@
+using Google.Protobuf;
+using Grpc.Core;
+using LightQ.Broker;
+using LightQ.Broker.DeadLetters;
+using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
+using LightQ.Broker.Logs;
+using Topic = LightQ.Broker.Topics.Topic;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Serves <c>lightq.control.v1.Letters</c> to the other nodes of the cluster.</summary>
+internal sealed class LettersService(LightQBroker broker) : Letters.LettersBase
+{
+    public override async Task<AppendLettersResponse> AppendLetters(
+        AppendLettersRequest request,
+        ServerCallContext context
+    )
+    {
+        Topic dead = broker.GetTopic(request.DeadLetterTopic);
+        dead.GetPartition(0);
+        using var producer = new InternalProducer(broker, dead.Name, Durability.Fsync, partition: 0);
+        await producer
+            .PublishAsync(request.Batch.Span, (int)request.Count)
+            .WaitAsync(context.CancellationToken)
+            .ConfigureAwait(false);
+        ITopicLog log = dead.GetPartition(0).Log;
+        return new AppendLettersResponse { StartOffset = log.StartOffset, EndOffset = log.EndOffset };
+    }
+
+    public override async Task<ReadLettersResponse> ReadLetters(ReadLettersRequest request, ServerCallContext context)
+    {
+        LetterPage page = await LetterPage
+            .ReadHereAsync(broker.GetTopic(request.DeadLetterTopic), request.Offset, context.CancellationToken)
+            .ConfigureAwait(false);
+        return new ReadLettersResponse
+        {
+            Batches = { page.Batches.Select(batch => UnsafeByteOperations.UnsafeWrap(batch)) },
+            NextOffset = page.Next,
+            StartOffset = page.Start,
+            EndOffset = page.End,
+        };
+    }
+}
