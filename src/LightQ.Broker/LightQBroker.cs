@@ -176,9 +176,6 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Brings dead letters to other nodes; null where there are none.</summary>
     internal ILetterCarrier? LetterCarrier { get; set; }
 
-    /// <summary>By which the nodes of the cluster know each other.</summary>
-    internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
-
     /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
     public long PendingBytes => _pending.Used;
 
@@ -208,6 +205,9 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Whether it accepts no new streams.</summary>
     public bool IsStopping => _stopping;
+
+    /// <summary>By which the nodes of the cluster know each other.</summary>
+    internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
 
     /// <summary>Why state on the disk stays behind what counts; null while it does not.</summary>
     public JournalFailure? FailureOf(StoredState state) =>

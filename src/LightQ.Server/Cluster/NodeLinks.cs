@@ -1,5 +1,4 @@
 using LightQ.Broker;
-using LightQ.Broker.Cluster;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
 

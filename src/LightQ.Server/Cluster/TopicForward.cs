@@ -1,7 +1,5 @@
 using Grpc.Core;
-using LightQ.Broker;
 using LightQ.Broker.Topics;
-using LightQ.Server.Control;
 
 namespace LightQ.Server.Cluster;
 

@@ -3,7 +3,6 @@ using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
 using LightQ.Protocol.Control;
-using LightQ.Protocol.Frames;
 using LightQ.Broker.Logs;
 using Topic = LightQ.Broker.Topics.Topic;
 
