@@ -111,7 +111,9 @@ internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker
         );
     }
 
-    /// <summary>The hash of a topic's password in force, if it is the one that the caller has shown; else none.</summary>
+    /// <summary>
+    /// The hash of a topic's password in force, if it is the one that the caller has shown; else none.
+    /// </summary>
     private string HashOf(string topic, byte[] digest) =>
         topic.Length != 0
         && broker.TryGetTopic(topic, out Topic? found)

@@ -2,9 +2,9 @@ using Google.Protobuf;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
+using LightQ.Broker.Logs;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using LightQ.Broker.Logs;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;

@@ -270,6 +270,42 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
         Assert.Contains("a leads 0, 2; b leads 1, 3", spread.Status.Detail, StringComparison.Ordinal);
     }
 
+    [Fact(Timeout = 120_000)]
+    public async Task A_stream_of_messages_goes_to_the_leaders_of_their_keys()
+    {
+        await _cluster.SpreadAsync("orders");
+        using AsyncDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> producer = _cluster.AtB.Duplex<
+            PublishStreamRequest,
+            PublishStreamResponse
+        >("PublishStream");
+        await producer.RequestStream.WriteAsync(new() { Open = new OpenProducer { Topic = "orders" } });
+        Assert.Equal(4u, (await producer.ReadAsync())!.Opened.Partitions);
+        for (int i = 0; i < 3; i++)
+        {
+            var request = new PublishStreamRequest();
+            for (int key = 0; key < 20; key++)
+                request.Messages.Add(Message($"{i}", $"key {key}"));
+            await producer.RequestStream.WriteAsync(request);
+        }
+        Dictionary<uint, long> last = [];
+        for (int i = 0; i < 3; i++)
+        {
+            PublishAck ack = (await producer.ReadAsync())!.Ack;
+            Assert.Equal(
+                Enumerable.Range(0, 20).Select(key => (uint)KeyRoutingOf(ByteString.CopyFromUtf8($"key {key}"))),
+                ack.Positions.Select(p => p.Partition)
+            );
+            foreach (MessagePosition position in ack.Positions)
+            {
+                Assert.True(position.Offset > last.GetValueOrDefault(position.Partition, -1));
+                last[position.Partition] = position.Offset;
+            }
+        }
+        Assert.Equal(4, last.Count);
+        await producer.RequestStream.CompleteAsync();
+        Assert.Null(await producer.ReadAsync());
+    }
+
     [Fact]
     public async Task A_topic_without_replicas_is_served_from_any_node()
     {

@@ -9,6 +9,7 @@ using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using LightQ.Server.Cluster;
+using LightQ.Server.Control;
 using LightQ.Server.Security;
 using Xunit;
 using Right = LightQ.Broker.Users.Right;
