@@ -170,9 +170,6 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Brings dead letters to other nodes; null where there are none.</summary>
     internal ILetterCarrier? LetterCarrier { get; set; }
 
-    /// <summary>By which the nodes of the cluster know each other.</summary>
-    internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
-
     /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
     public long PendingBytes => _pending.Used;
 
@@ -250,6 +247,9 @@ public sealed class LightQBroker : IAsyncDisposable
         DeadLetterOffice.DemandName(name, settings);
         return Create(name, settings, credentials);
     }
+
+    /// <summary>By which the nodes of the cluster know each other.</summary>
+    internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
 
     /// <summary>Creates a topic for dead letters; its own name may leave no room for that of another.</summary>
     /// <exception cref="BrokerException">A setting is not allowed, or the name is taken.</exception>

@@ -1,5 +1,4 @@
 using LightQ.Broker.Topics;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Broker.DeadLetters;
 

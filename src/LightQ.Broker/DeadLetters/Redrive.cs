@@ -1,5 +1,4 @@
 using LightQ.Broker.Groups;
-using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;

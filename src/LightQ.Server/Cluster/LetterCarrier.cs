@@ -1,6 +1,5 @@
 using Google.Protobuf;
 using Grpc.Core;
-using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;

@@ -1,5 +1,4 @@
 using LightQ.Broker;
-using LightQ.Broker.Cluster;
 using LightQ.Server.Control;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;

@@ -69,7 +69,10 @@ internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker
             !Base64Url.IsValid(token)
             || Base64Url.DecodeFromChars(token) is not { Length: > HMACSHA256.HashSizeInBytes } bytes
         )
+        {
             throw Refuse("is no token of a node");
+        }
+
         byte[] signed = HMACSHA256.HashData(secret, bytes.AsSpan(HMACSHA256.HashSizeInBytes));
         if (!CryptographicOperations.FixedTimeEquals(signed, bytes.AsSpan(0, signed.Length)))
             throw Refuse("is not signed with the secret of this cluster");

@@ -1,5 +1,4 @@
 using Grpc.Core;
-using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Server.Control;
 

@@ -4,7 +4,6 @@ using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Logs;
 using LightQ.Protocol.Control;
-using LightQ.Protocol.Frames;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;

@@ -33,9 +33,6 @@ public sealed class ClusterServiceTests : IAsyncLifetime
     public async ValueTask DisposeAsync()
     {
         await _a.DisposeAsync();
-        await _b.Broker.Replicas.DisposeAsync();
-        foreach (Partition partition in _known.SelectMany(topic => topic.Partitions))
-            await partition.Log.DisposeAsync();
         await _b.DisposeAsync();
         _directory.Dispose();
     }
@@ -132,7 +129,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         throw new InvalidOperationException("The watch has ended.");
     }
 
-    /// <summary>A topic of the first server, which the second one knows as if their catalogs were one.</summary>
+    /// <summary>A topic of the first server, which the second one knows, too.</summary>
     private async Task<Topic> CreateAsync(uint partitions)
     {
         Topic topic = await Task.Run(
@@ -148,9 +145,12 @@ public sealed class ClusterServiceTests : IAsyncLifetime
                 ),
             Cancelled
         );
-        var known = new Topic("orders", topic.Id, topic.Created, topic.Settings);
-        _b.Broker.Replicas.Begin(known);
-        _known.Add(known);
+        await Eventually.TrueAsync(
+            () => _b.Broker.TryGetTopic("orders", out _),
+            TimeSpan.FromMinutes(1),
+            () => "b does not know the topic"
+        );
+        _known.Add(_b.Broker.GetTopic("orders"));
         return topic;
     }
 

@@ -283,7 +283,7 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
         for (int i = 0; i < 3; i++)
         {
             var request = new PublishStreamRequest();
-            for (int key = 0; key < 20; key++)
+            for (int key = 0; key < 40; key++)
                 request.Messages.Add(Message($"{i}", $"key {key}"));
             await producer.RequestStream.WriteAsync(request);
         }
@@ -292,7 +292,7 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
         {
             PublishAck ack = (await producer.ReadAsync())!.Ack;
             Assert.Equal(
-                Enumerable.Range(0, 20).Select(key => (uint)KeyRoutingOf(ByteString.CopyFromUtf8($"key {key}"))),
+                Enumerable.Range(0, 40).Select(key => (uint)KeyRoutingOf(ByteString.CopyFromUtf8($"key {key}"))),
                 ack.Positions.Select(p => p.Partition)
             );
             foreach (MessagePosition position in ack.Positions)
