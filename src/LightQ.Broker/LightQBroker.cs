@@ -257,6 +257,9 @@ public sealed class LightQBroker : IAsyncDisposable
         return Create(name, settings, credentials);
     }
 
+    /// <summary>By which the nodes of the cluster know each other.</summary>
+    internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
+
     /// <summary>Creates a topic for dead letters; its own name may leave no room for that of another.</summary>
     /// <exception cref="BrokerException">A setting is not allowed, or the name is taken.</exception>
     internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) =>

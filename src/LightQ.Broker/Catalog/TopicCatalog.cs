@@ -115,7 +115,9 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>Takes the next of what was changed.</summary>
     public bool Read(out CatalogNews news) => _tables.News.TryDequeue(out news);
 
-    /// <summary>By which the nodes of the cluster know each other; made here if an earlier version has made none.</summary>
+    /// <summary>
+    /// By which the nodes of the cluster know each other; made here if an earlier version has made none.
+    /// </summary>
     /// <exception cref="UnstoredException">It is made, and not stored.</exception>
     public byte[] GetNodeSecret()
     {

@@ -2,7 +2,9 @@ using LightQ.Broker.Topics;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Where the letters of a dead-letter topic are put: into its log here, or at the node that leads it.</summary>
+/// <summary>
+/// Where the letters of a dead-letter topic are put: into its log here, or at the node that leads it.
+/// </summary>
 internal sealed class LetterBox : IDisposable
 {
     private readonly InternalProducer? _producer;

@@ -1,6 +1,7 @@
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Protocol.Control;
+using LightQ.Server.Control;
 using LightQ.Server.Messages;
 using Topic = LightQ.Broker.Topics.Topic;
 

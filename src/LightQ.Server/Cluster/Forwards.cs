@@ -1,6 +1,8 @@
 using Google.Protobuf;
 using Grpc.Core;
 using LightQ.Protocol.Control;
+using LightQ.Server.Control;
+using LightQ.Server.Messages;
 using LightQ.Server.Security;
 
 namespace LightQ.Server.Cluster;
@@ -8,9 +10,6 @@ namespace LightQ.Server.Cluster;
 /// <summary>The methods that are about the live state of partitions, and how their calls come to the leaders.</summary>
 internal sealed class Forwards
 {
-    /// <summary>Tells the statistics of a topic.</summary>
-    public const string GetTopicStats = Package + "Stats/GetTopicStats";
-
     private const string Package = "/lightq.control.v1.";
 
     private static readonly TimeSpan LongestRedrive = TimeSpan.FromMinutes(10);
@@ -18,11 +17,13 @@ internal sealed class Forwards
     private readonly Dictionary<string, object> _unary = new(StringComparer.Ordinal);
     private readonly Dictionary<string, object> _streams = new(StringComparer.Ordinal);
 
-    public Forwards(NodeCalls calls, AccessControl access, TimeProvider time)
+    public Forwards(NodeCalls calls, AccessControl access, PublishOnce here, TimeProvider time)
     {
         AddGroups(calls);
         AddTopics(calls);
-        _unary[Package + "Messages/Publish"] = new PublishForward(calls);
+        var publish = new PublishForward(calls);
+        var spread = new PublishSpread(publish, here, access);
+        _unary[Package + "Messages/Publish"] = publish;
         _unary[Package + "Messages/Fetch"] = new FetchForward(calls, time);
         _unary[Package + "Messages/Settle"] = new SettleForward(calls);
         _streams[Package + "Messages/PublishStream"] = new StreamForward<PublishStreamRequest, PublishStreamResponse>(
@@ -30,7 +31,13 @@ internal sealed class Forwards
             access,
             Stream<PublishStreamRequest, PublishStreamResponse>("Messages/PublishStream"),
             r => r.Open is { } open ? (open.Topic, open.HasPartition ? open.Partition : null) : null
-        );
+        )
+        {
+            SpreadAsync = (topic, requests, responses, context, local) =>
+                PublishSpread.Fits(requests.Current)
+                    ? spread.ServeAsync(topic, requests, responses, context)
+                    : local(requests, responses, context),
+        };
         _streams[Package + "Messages/Consume"] = new StreamForward<ConsumeRequest, ConsumeResponse>(
             calls,
             access,

@@ -7,7 +7,9 @@ namespace LightQ.Server.Cluster;
 /// <summary>Which node a call about a partition is for.</summary>
 internal sealed class Leaders(ClusterMembers members, TimeProvider time)
 {
-    /// <summary>How long a call waits for a partition that no node leads: the next one claims it within a second.</summary>
+    /// <summary>
+    /// How long a call waits for a partition that no node leads: the next one claims it within a second.
+    /// </summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5),
         Poll = TimeSpan.FromMilliseconds(20);
 

@@ -6,7 +6,9 @@ using LightQ.Broker.Cluster;
 
 namespace LightQ.Server.Cluster;
 
-/// <summary>The connections to the control planes of other nodes, made when they are first needed. Thread-safe.</summary>
+/// <summary>
+/// The connections to the control planes of other nodes, made when they are first needed. Thread-safe.
+/// </summary>
 internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticationOptions? tls) : IDisposable
 {
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(3),

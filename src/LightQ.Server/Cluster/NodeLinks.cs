@@ -1,22 +1,21 @@
 using LightQ.Broker;
+using LightQ.Server.Control;
+using LightQ.Server.Messages;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
+using Microsoft.AspNetCore.Http;
 
 namespace LightQ.Server.Cluster;
 
 /// <summary>What this node has of the others for its control plane.</summary>
-internal sealed class NodeLinks : IDisposable
+internal sealed class NodeLinks : INodes, IDisposable
 {
+    private readonly NodeGate _gate;
+    private readonly Forwards _forwards;
     private readonly NodeChannels _channels;
 
     private NodeLinks(NodeGate gate, Forwards forwards, NodeChannels channels) =>
-        (Gate, Forwards, _channels) = (gate, forwards, channels);
-
-    /// <summary>Knows their calls.</summary>
-    public NodeGate Gate { get; }
-
-    /// <summary>Has them answer for what they lead.</summary>
-    public Forwards Forwards { get; }
+        (_gate, _forwards, _channels) = (gate, forwards, channels);
 
     /// <summary>Makes it, if the broker is a node of a cluster.</summary>
     /// <exception cref="ServerStartException">The authorities of their certificates cannot be read.</exception>
@@ -36,10 +35,28 @@ internal sealed class NodeLinks : IDisposable
         broker.LetterCarrier = new LetterCarrier(leaders, tokens, channels);
         return new NodeLinks(
             new NodeGate(tokens, security.Events),
-            new Forwards(calls, security.Access, options.ConnectionTime),
+            new Forwards(
+                calls,
+                security.Access,
+                new PublishOnce(broker, PublishOnce.MostBytes(options.DataPlane), options.TimeProvider),
+                options.ConnectionTime
+            ),
             channels
         );
     }
+
+    /// <inheritdoc/>
+    public Principal? Identify(HttpContext http, string method) => _gate.Find(http, method);
+
+    /// <inheritdoc/>
+    public Forward<TRequest, TResponse>? Find<TRequest, TResponse>(string method)
+        where TRequest : class
+        where TResponse : class => _forwards.Find<TRequest, TResponse>(method);
+
+    /// <inheritdoc/>
+    public IStreamForward<TRequest, TResponse>? FindStream<TRequest, TResponse>(string method)
+        where TRequest : class
+        where TResponse : class => _forwards.FindStream<TRequest, TResponse>(method);
 
     /// <summary>Ends the calls that are under way.</summary>
     public void Dispose() => _channels.Dispose();

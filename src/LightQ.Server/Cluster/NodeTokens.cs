@@ -72,6 +72,7 @@ internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker
         {
             throw Refuse("is no token of a node");
         }
+
         byte[] signed = HMACSHA256.HashData(secret, bytes.AsSpan(HMACSHA256.HashSizeInBytes));
         if (!CryptographicOperations.FixedTimeEquals(signed, bytes.AsSpan(0, signed.Length)))
             throw Refuse("is not signed with the secret of this cluster");
@@ -113,7 +114,9 @@ internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker
         );
     }
 
-    /// <summary>The hash of a topic's password in force, if it is the one that the caller has shown; else none.</summary>
+    /// <summary>
+    /// The hash of a topic's password in force, if it is the one that the caller has shown; else none.
+    /// </summary>
     private string HashOf(string topic, byte[] digest) =>
         topic.Length != 0
         && broker.TryGetTopic(topic, out Topic? found)

@@ -1,5 +1,6 @@
 using Grpc.Core;
 using LightQ.Protocol.Control;
+using LightQ.Server.Control;
 using Partition = LightQ.Broker.Topics.Partition;
 using Topic = LightQ.Broker.Topics.Topic;
 
@@ -61,7 +62,9 @@ internal sealed class PublishForward(NodeCalls calls) : Forward<PublishRequest, 
         return part;
     }
 
-    /// <summary>The messages by the nodes that they are for; those without a key go where the call is, if they can.</summary>
+    /// <summary>
+    /// The messages by the nodes that they are for; those without a key go where the call is, if they can.
+    /// </summary>
     private async Task<Dictionary<string, List<int>>> HomesAsync(
         PublishRequest request,
         Topic topic,

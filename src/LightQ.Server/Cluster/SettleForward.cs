@@ -1,6 +1,7 @@
 using Grpc.Core;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Control;
 using LightQ.Server.Messages;
 using SettleOutcome = LightQ.Protocol.Control.SettleOutcome;
 using Topic = LightQ.Broker.Topics.Topic;
@@ -8,7 +9,9 @@ using Topic = LightQ.Broker.Topics.Topic;
 namespace LightQ.Server.Cluster;
 
 /// <summary>Has fetched messages settled by the nodes that lead their partitions.</summary>
-/// <remarks>A node that has lost the partition meanwhile would know no more of the locks than the next one does.</remarks>
+/// <remarks>
+/// A node that has lost the partition meanwhile would know no more of the locks than the next one does.
+/// </remarks>
 internal sealed class SettleForward(NodeCalls calls) : Forward<SettleRequest, SettleResponse>
 {
     private static readonly TimeSpan Longest = TimeSpan.FromSeconds(30);

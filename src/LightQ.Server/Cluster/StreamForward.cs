@@ -1,5 +1,6 @@
 using Grpc.Core;
 using LightQ.Broker;
+using LightQ.Server.Control;
 using LightQ.Server.Security;
 using Topic = LightQ.Broker.Topics.Topic;
 
@@ -19,6 +20,16 @@ internal sealed class StreamForward<TRequest, TResponse>(
     where TRequest : class
     where TResponse : class
 {
+    /// <summary>Serves a call that is about partitions of several nodes; null when none of them is served.</summary>
+    public Func<
+        Topic,
+        PeekedRequests<TRequest>,
+        IServerStreamWriter<TResponse>,
+        ServerCallContext,
+        DuplexStreamingServerMethod<TRequest, TResponse>,
+        Task
+    >? SpreadAsync { get; init; }
+
     public async Task ServeAsync(
         IAsyncStreamReader<TRequest> requests,
         IServerStreamWriter<TResponse> responses,
@@ -48,7 +59,12 @@ internal sealed class StreamForward<TRequest, TResponse>(
                 .Leaders.OfAsync(topic, partitions, context.CancellationToken)
                 .ConfigureAwait(false);
             if (homes.Count > 1)
-                throw Spread(topic, homes);
+            {
+                if (SpreadAsync is null)
+                    throw Spread(topic, homes);
+                await SpreadAsync(topic, peeked, responses, context, local).ConfigureAwait(false);
+                return;
+            }
             node = homes.Keys.First();
         }
         if (node == calls.Leaders.Node)

@@ -49,7 +49,9 @@ internal static class TopicMerge
         IReadOnlyList<NodePart<ListSubscriptionsResponse>> parts
     ) => new() { Subscriptions = { parts.SelectMany(p => p.Response.Subscriptions) } };
 
-    /// <summary>Pages are of the topics that all nodes know; the next one begins where the first of them has ended.</summary>
+    /// <summary>
+    /// Pages are of the topics that all nodes know; the next one begins where the first of them has ended.
+    /// </summary>
     private static string NextOf(IEnumerable<string> tokens) =>
         tokens.Where(t => t.Length != 0).Order(StringComparer.Ordinal).FirstOrDefault("");
 

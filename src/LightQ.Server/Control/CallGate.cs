@@ -2,7 +2,6 @@ using System.Globalization;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Server.Cluster;
 using LightQ.Server.Limits;
 using LightQ.Server.Ports;
 using LightQ.Server.Security;
@@ -30,7 +29,7 @@ internal sealed class CallGate(
     int messageBytes,
     ServerSecurity security,
     CancellationToken stopping,
-    NodeGate? nodes = null
+    INodes? nodes = null
 )
 {
     private const string Health = "/grpc.health.v1.Health/";
@@ -93,7 +92,7 @@ internal sealed class CallGate(
         if (rule.Access == RpcAccess.Open)
             return;
         Principal principal =
-            CallPrincipal.Find(http) ?? nodes?.Find(http, method) ?? Identify(http, isShown: tokens != 0);
+            CallPrincipal.Find(http) ?? nodes?.Identify(http, method) ?? Identify(http, isShown: tokens != 0);
         if (rule.Access == RpcAccess.Admin)
             security.Access.DemandAdmin(principal);
         CallPrincipal.Set(http, principal);

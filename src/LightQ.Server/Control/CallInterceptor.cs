@@ -2,7 +2,6 @@ using Google.Protobuf;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using LightQ.Broker;
-using LightQ.Server.Cluster;
 using LightQ.Server.Security;
 using LightQ.Storage.Files;
 using Microsoft.Extensions.Logging;
@@ -16,12 +15,12 @@ namespace LightQ.Server.Control;
 /// <param name="access">Decides.</param>
 /// <param name="logger">Logs defects.</param>
 /// <param name="stopping">The ports are about to close.</param>
-/// <param name="forwards">Has other nodes answer for what they lead; null where there is no cluster.</param>
+/// <param name="nodes">Has other nodes answer for what they lead; null where there is no cluster.</param>
 internal sealed class CallInterceptor(
     AccessControl access,
     ILogger logger,
     CancellationToken stopping,
-    Forwards? forwards = null
+    INodes? nodes = null
 ) : Interceptor
 {
     public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
@@ -33,7 +32,7 @@ internal sealed class CallInterceptor(
         try
         {
             Demand(request, context);
-            return forwards?.Find<TRequest, TResponse>(context.Method) is { } forward
+            return nodes?.Find<TRequest, TResponse>(context.Method) is { } forward
                 ? await forward.ServeAsync(request, context, continuation).ConfigureAwait(false)
                 : await continuation(request, context).ConfigureAwait(false);
         }
@@ -73,7 +72,7 @@ internal sealed class CallInterceptor(
     {
         try
         {
-            if (forwards?.FindStream<TRequest, TResponse>(context.Method) is { } forward)
+            if (nodes?.FindStream<TRequest, TResponse>(context.Method) is { } forward)
                 await forward.ServeAsync(requestStream, responseStream, context, continuation).ConfigureAwait(false);
             else
                 await continuation(requestStream, responseStream, context).ConfigureAwait(false);

@@ -4,10 +4,7 @@ using Grpc.Core;
 using Grpc.Health.V1;
 using Grpc.Reflection;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
-using LightQ.Protocol.Frames;
-using LightQ.Server.Cluster;
 using LightQ.Server.Connections;
 using LightQ.Server.Limits;
 using LightQ.Server.Messages;
@@ -35,7 +32,7 @@ internal sealed class ControlServices(
     TimeProvider time,
     TimeProvider connectionTime,
     ILogger logger,
-    NodeLinks? nodes = null
+    INodes? nodes = null
 )
 {
     /// <summary>What stock clients send at most unless they are configured otherwise.</summary>
@@ -74,10 +71,7 @@ internal sealed class ControlServices(
         services.AddSingleton(new OperationsService(operations, security.Events, connectionTime));
         services.AddSingleton(new AuthService(broker, security.Authenticator, security.Access, security.Events, time));
         services.AddSingleton(
-            new StatsService(broker, listener, clients, limits.Refusals, security.Access, time)
-            {
-                Forwards = nodes?.Forwards,
-            }
+            new StatsService(broker, listener, clients, limits.Refusals, security.Access, time) { Nodes = nodes }
         );
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
         services.AddSingleton(new LettersService(broker));
@@ -91,11 +85,11 @@ internal sealed class ControlServices(
                 security.Access,
                 _calls,
                 new Fetchers(broker, _calls, security.Access, limits, time),
-                limits.DataPlane.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes,
+                PublishOnce.MostBytes(limits.DataPlane),
                 time
             )
         );
-        services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host), nodes?.Forwards));
+        services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host), nodes));
         services.AddGrpc(grpc =>
         {
             grpc.MaxReceiveMessageSize = MessageBytes;
@@ -128,7 +122,7 @@ internal sealed class ControlServices(
     /// <returns>The gate.</returns>
     public CallGate Map(WebApplication app)
     {
-        var gate = new CallGate(limits, MessageBytes, security, StoppingOf(app.Services), nodes?.Gate);
+        var gate = new CallGate(limits, MessageBytes, security, StoppingOf(app.Services), nodes);
         app.Use(gate.InvokeAsync);
         app.MapGrpcService<TopicsService>();
         app.MapGrpcService<StatsService>();

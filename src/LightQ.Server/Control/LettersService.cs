@@ -2,8 +2,8 @@ using Google.Protobuf;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
-using LightQ.Protocol.Control;
 using LightQ.Broker.Logs;
+using LightQ.Protocol.Control;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;

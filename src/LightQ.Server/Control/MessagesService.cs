@@ -22,25 +22,10 @@ internal sealed class MessagesService(
     TimeProvider time
 ) : Protocol.Control.Messages.MessagesBase
 {
-    public override async Task<PublishResponse> Publish(PublishRequest request, ServerCallContext context)
-    {
-        var open = new OpenProducer { Topic = request.Topic, AckLevel = request.AckLevel };
-        if (request.HasPartition)
-            open.Partition = request.Partition;
-        using PublishSession session = await PublishSession
-            .OpenAsync(broker, connectionId: 0, time, open, maxMessageBytes)
-            .ConfigureAwait(false);
-        await session.AddAsync(request.Messages, null, context.CancellationToken).ConfigureAwait(false);
-        await session.SendAsync(context.CancellationToken).ConfigureAwait(false);
-        PendingPublish? done;
-        while (session.TryTakeAnswered(out done) && done is null)
-            await session.Progress.WaitAsync(context.CancellationToken).ConfigureAwait(false);
-        return new PublishResponse
-        {
-            Positions = { done!.Ack.Positions },
-            Durability = (DurabilityLevel)session.Opened.AckLevel,
-        };
-    }
+    private readonly PublishOnce _once = new(broker, maxMessageBytes, time);
+
+    public override Task<PublishResponse> Publish(PublishRequest request, ServerCallContext context) =>
+        _once.RunAsync(request, context.CancellationToken);
 
     public override Task PublishStream(
         IAsyncStreamReader<PublishStreamRequest> requestStream,

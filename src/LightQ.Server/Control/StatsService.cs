@@ -2,7 +2,6 @@ using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
-using LightQ.Server.Cluster;
 using LightQ.Server.Configuration;
 using LightQ.Server.Connections;
 using LightQ.Server.Messages;
@@ -27,7 +26,7 @@ internal sealed class StatsService(
         LongestInterval = TimeSpan.FromHours(1);
 
     /// <summary>Has other nodes tell of what they lead; null where there is no cluster.</summary>
-    public Forwards? Forwards { get; init; }
+    public INodes? Nodes { get; init; }
 
     public override Task<GetTopicStatsResponse> GetTopicStats(
         GetTopicStatsRequest request,
@@ -76,8 +75,8 @@ internal sealed class StatsService(
         Topic topic = broker.GetTopic(request.Topic);
         Principal principal = CallPrincipal.Of(context);
         TopicStatsReader reader = ReaderOf(topic, request.HasPartition ? request.Partition : null, principal);
-        ClusterStatsReader? everywhere = Forwards is { } forwards
-            ? new ClusterStatsReader(forwards, GetTopicStats, request, context, time)
+        ClusterStatsReader? everywhere = Nodes is { } nodes
+            ? new ClusterStatsReader(nodes, GetTopicStats, request, context, time)
             : null;
         using var ticks = new PeriodicTimer(interval, time);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(context.CancellationToken);

@@ -18,6 +18,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
 {
     private readonly TemporaryDirectory _directory = new();
     private readonly MemoryEngine _engine = new();
+    private readonly List<Topic> _known = [];
     private LightQServer _a = null!,
         _b = null!;
 
@@ -103,13 +104,9 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         using GrpcChannel channel = GrpcChannel.ForAddress($"http://127.0.0.1:{_b.ControlPort}");
         await _a.StopAsync();
         await Eventually.TrueAsync(
-            () => _b.Broker.GetTopic("orders").Partitions.All(p => p.Refusal is null),
+            () => _known[0].Partitions.All(p => p.Refusal is null),
             TimeSpan.FromMinutes(1),
-            () =>
-                string.Join(
-                    '\n',
-                    _b.Broker.GetTopic("orders").Partitions.Select(p => $"{p.Index}: {p.Refusal?.Reason}")
-                )
+            () => string.Join('\n', _known[0].Partitions.Select(p => $"{p.Index}: {p.Refusal?.Reason}"))
         );
         ClusterMetadata metadata = await channel.CallAsync<GetMetadataRequest, ClusterMetadata>("GetMetadata", new());
         Assert.Equal([NodeState.Silent, NodeState.Alive], metadata.Nodes.Select(n => n.State));
@@ -132,7 +129,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         throw new InvalidOperationException("The watch has ended.");
     }
 
-    /// <summary>A topic of the first server, which the second one knows when this returns.</summary>
+    /// <summary>A topic of the first server, which the second one knows, too.</summary>
     private async Task<Topic> CreateAsync(uint partitions)
     {
         Topic topic = await Task.Run(
@@ -151,8 +148,9 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         await Eventually.TrueAsync(
             () => _b.Broker.TryGetTopic("orders", out _),
             TimeSpan.FromMinutes(1),
-            () => "b does not know it."
+            () => "b does not know the topic"
         );
+        _known.Add(_b.Broker.GetTopic("orders"));
         return topic;
     }
 

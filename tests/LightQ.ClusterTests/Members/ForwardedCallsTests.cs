@@ -193,7 +193,7 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
         Assert.Equal(1u, (await DescribeAsync(_cluster.AtA)).MembersCount);
     }
 
-    [Fact(Timeout = 120_000)]
+    [Fact]
     public async Task Streams_are_passed_on_to_the_node_that_leads_the_partition()
     {
         await _cluster.SpreadAsync("orders");
@@ -210,12 +210,16 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
                     Partition = 0,
                     ProducerName = "till",
                 },
-            }
+            },
+            TestContext.Current.CancellationToken
         );
         Assert.Equal(4u, (await producer.ReadAsync())!.Opened.Partitions);
         for (long i = 0; i < 3; i++)
         {
-            await producer.RequestStream.WriteAsync(new() { Messages = { Message("x") } });
+            await producer.RequestStream.WriteAsync(
+                new() { Messages = { Message("x") } },
+                TestContext.Current.CancellationToken
+            );
             Assert.Equal(i, Assert.Single((await producer.ReadAsync())!.Ack.Positions).Offset);
         }
         await producer.RequestStream.CompleteAsync();
@@ -240,7 +244,8 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
                         },
                     },
                 },
-            }
+            },
+            TestContext.Current.CancellationToken
         );
         ConsumeResponse? response;
         do response = await member.ReadAsync();
@@ -260,7 +265,8 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
             new()
             {
                 Subscribe = new Subscribe { Topic = "orders", Credit = 1 },
-            }
+            },
+            TestContext.Current.CancellationToken
         );
         RpcException spread = await ControlCalls.FailsAsync(
             () => all.ReadAsync(),
@@ -268,6 +274,45 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
             "NotLeader"
         );
         Assert.Contains("a leads 0, 2; b leads 1, 3", spread.Status.Detail, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_stream_of_messages_goes_to_the_leaders_of_their_keys()
+    {
+        await _cluster.SpreadAsync("orders");
+        using AsyncDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> producer = _cluster.AtB.Duplex<
+            PublishStreamRequest,
+            PublishStreamResponse
+        >("PublishStream");
+        await producer.RequestStream.WriteAsync(
+            new() { Open = new OpenProducer { Topic = "orders" } },
+            TestContext.Current.CancellationToken
+        );
+        Assert.Equal(4u, (await producer.ReadAsync())!.Opened.Partitions);
+        for (int i = 0; i < 3; i++)
+        {
+            var request = new PublishStreamRequest();
+            for (int key = 0; key < 40; key++)
+                request.Messages.Add(Message($"{i}", $"key {key}"));
+            await producer.RequestStream.WriteAsync(request, TestContext.Current.CancellationToken);
+        }
+        Dictionary<uint, long> last = [];
+        for (int i = 0; i < 3; i++)
+        {
+            PublishAck ack = (await producer.ReadAsync())!.Ack;
+            Assert.Equal(
+                Enumerable.Range(0, 40).Select(key => (uint)KeyRoutingOf(ByteString.CopyFromUtf8($"key {key}"))),
+                ack.Positions.Select(p => p.Partition)
+            );
+            foreach (MessagePosition position in ack.Positions)
+            {
+                Assert.True(position.Offset > last.GetValueOrDefault(position.Partition, -1));
+                last[position.Partition] = position.Offset;
+            }
+        }
+        Assert.Equal(4, last.Count);
+        await producer.RequestStream.CompleteAsync();
+        Assert.Null(await producer.ReadAsync());
     }
 
     [Fact]
@@ -399,7 +444,8 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
                     SettleMode = GroupSettleMode.Explicit,
                     Credit = 1,
                 },
-            }
+            },
+            TestContext.Current.CancellationToken
         );
         Assert.Equal(partition, Assert.Single((await call.ReadAsync())!.Subscribed.Partitions).Partition);
         return call;

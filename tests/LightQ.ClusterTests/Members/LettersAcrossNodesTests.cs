@@ -25,7 +25,7 @@ public sealed class LettersAcrossNodesTests : IAsyncLifetime
 
     public ValueTask DisposeAsync() => _cluster.DisposeAsync();
 
-    [Fact(Timeout = 180_000)]
+    [Fact]
     public async Task Letters_reach_their_topic_wherever_it_is_led_and_are_redriven_from_there()
     {
         await _cluster.SpreadAsync("orders", Retention.Settled);

@@ -9,6 +9,7 @@ using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using LightQ.Server.Cluster;
+using LightQ.Server.Control;
 using LightQ.Server.Security;
 using Xunit;
 using Right = LightQ.Broker.Users.Right;
@@ -49,7 +50,8 @@ public sealed class NodeIdentityTests : IAsyncLifetime
                 new()
                 {
                     Subscribe = new Subscribe { Topic = "orders", Partition = partition },
-                }
+                },
+                TestContext.Current.CancellationToken
             );
             await ControlCalls.FailsAsync(() => denied.ReadAsync(), StatusCode.PermissionDenied, "PermissionDenied");
             using AsyncDuplexStreamingCall<ConsumeRequest, ConsumeResponse> open = _cluster.AtB.Duplex<
@@ -66,7 +68,8 @@ public sealed class NodeIdentityTests : IAsyncLifetime
                         Earliest = true,
                         Credit = 1,
                     },
-                }
+                },
+                TestContext.Current.CancellationToken
             );
             Assert.NotNull((await open.ReadAsync())!.Subscribed);
             Assert.NotNull((await open.ReadAsync())!.Delivery);
@@ -81,7 +84,8 @@ public sealed class NodeIdentityTests : IAsyncLifetime
             new()
             {
                 Subscribe = new Subscribe { Topic = "orders", Partition = 0 },
-            }
+            },
+            TestContext.Current.CancellationToken
         );
         Assert.NotNull((await reading.ReadAsync())!.Subscribed);
         _cluster.B.Broker.Users.Revoke("reader", Grant.Create(Right.Consume, "orders"));

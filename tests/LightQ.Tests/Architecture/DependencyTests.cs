@@ -29,6 +29,7 @@ public sealed class DependencyTests
             "Grpc.AspNetCore.HealthChecks",
             "Grpc.AspNetCore.Server",
             "Grpc.AspNetCore.Web",
+            "Grpc.Net.Client",
             "Grpc.Reflection",
             "Grpc.StatusProto",
             "OpenTelemetry",

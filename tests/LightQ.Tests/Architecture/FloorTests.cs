@@ -56,7 +56,7 @@ public sealed class FloorTests
                 ["Telemetry"],
                 ["Hosting"],
                 ["Control"],
-                ["Json"],
+                ["Cluster", "Json"],
                 ["Web"],
                 ["Diagnosis"],
                 [Facade],

@@ -1,6 +1,6 @@
 using Grpc.Core;
 
-namespace LightQ.Server.Cluster;
+namespace LightQ.Server.Control;
 
 /// <summary>How the calls of one method come to the nodes that can answer them.</summary>
 internal abstract class Forward<TRequest, TResponse>

@@ -1,24 +1,24 @@
 using Grpc.Core;
 using LightQ.Protocol.Control;
 
-namespace LightQ.Server.Cluster;
+namespace LightQ.Server.Control;
 
 /// <summary>
 /// Reads the statistics of a topic from all nodes that lead its partitions, again and again; the rates are over the
 /// time since the reading before.
 /// </summary>
 internal sealed class ClusterStatsReader(
-    Forwards forwards,
+    INodes nodes,
     UnaryServerMethod<GetTopicStatsRequest, GetTopicStatsResponse> local,
     WatchTopicStatsRequest watch,
     ServerCallContext context,
     TimeProvider time
 )
 {
-    private readonly Forward<GetTopicStatsRequest, GetTopicStatsResponse> _forward = forwards.Find<
+    private readonly Forward<GetTopicStatsRequest, GetTopicStatsResponse> _forward = nodes.Find<
         GetTopicStatsRequest,
         GetTopicStatsResponse
-    >(Forwards.GetTopicStats)!;
+    >("/lightq.control.v1.Stats/GetTopicStats")!;
     private TopicStats? _last;
     private long _lastRead;
 

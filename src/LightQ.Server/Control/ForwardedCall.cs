@@ -3,7 +3,7 @@ using Grpc.Core;
 using LightQ.Broker;
 using Microsoft.AspNetCore.Http;
 
-namespace LightQ.Server.Cluster;
+namespace LightQ.Server.Control;
 
 /// <summary>A call that another node makes for a client: it is done here or nowhere.</summary>
 /// <param name="Partitions">The partitions that this node is taken to lead.</param>

@@ -1,6 +1,6 @@
 using Grpc.Core;
 
-namespace LightQ.Server.Cluster;
+namespace LightQ.Server.Control;
 
 /// <summary>How the calls of a method with two streams come to the node that can serve them.</summary>
 internal interface IStreamForward<TRequest, TResponse>
