@@ -206,9 +206,6 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Whether it accepts no new streams.</summary>
     public bool IsStopping => _stopping;
 
-    /// <summary>By which the nodes of the cluster know each other.</summary>
-    internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
-
     /// <summary>Why state on the disk stays behind what counts; null while it does not.</summary>
     public JournalFailure? FailureOf(StoredState state) =>
         state switch

@@ -1,5 +1,6 @@
 using Grpc.Core;
 using LightQ.Broker.Topics;
+using LightQ.Server.Control;
 
 namespace LightQ.Server.Cluster;
 

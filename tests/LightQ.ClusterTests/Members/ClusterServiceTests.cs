@@ -2,7 +2,6 @@ using Grpc.Core;
 using Grpc.Net.Client;
 using LightQ.Broker;
 using LightQ.Broker.Replication;
-using LightQ.Broker.Topics;
 using LightQ.ClusterTests.Log;
 using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
