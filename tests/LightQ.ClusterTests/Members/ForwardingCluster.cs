@@ -35,6 +35,11 @@ internal sealed class ForwardingCluster : IAsyncDisposable
         var cluster = new ForwardingCluster();
         cluster.A = await cluster.StartAsync("a", configure ?? (o => o));
         cluster.B = await cluster.StartAsync("b", configure ?? (o => o));
+        await Eventually.TrueAsync(
+            () => Knows(cluster.A, "b") && Knows(cluster.B, "a"),
+            Patience,
+            () => "The nodes do not hear of each other."
+        );
         cluster.AtA = GrpcChannel.ForAddress($"http://127.0.0.1:{cluster.A.ControlPort}");
         cluster.AtB = GrpcChannel.ForAddress($"http://127.0.0.1:{cluster.B.ControlPort}");
         return cluster;
@@ -97,6 +102,9 @@ internal sealed class ForwardingCluster : IAsyncDisposable
             await B.DisposeAsync();
         _directory.Dispose();
     }
+
+    private static bool Knows(LightQServer server, string node) =>
+        server.Broker.Replicas.Members!.Find(node) is { IsLive: true };
 
     private Task<LightQServer> StartAsync(string name, Func<LightQServerOptions, LightQServerOptions> configure) =>
         LightQServer.StartAsync(
