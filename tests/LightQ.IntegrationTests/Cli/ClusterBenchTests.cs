@@ -144,8 +144,7 @@ public sealed class ClusterBenchTests
         Assert.Contains("nats://HOST:PORT", finding.Found, StringComparison.Ordinal);
     }
 
-    private static void RequireServer() =>
-        Assert.SkipWhen(NatsServer.Find() is null, "nats-server is not installed.");
+    private static void RequireServer() => Assert.SkipWhen(NatsServer.Find() is null, "nats-server is not installed.");
 
     private static Finding Of(IReadOnlyList<Finding> findings, string check) =>
         Assert.Single(findings, f => f.Check.StartsWith(check, StringComparison.Ordinal));
