@@ -63,6 +63,7 @@ public sealed partial class ResetTests
             ]
         ),
         new("/lightq.control.v1.Stats/WatchTopicStats", 400, true, new WatchTopicStatsRequest { Topic = Topic }),
+        new("/lightq.control.v1.Cluster/WatchMetadata", 400, true, new GetMetadataRequest { Topics = { Topic } }),
         new("/grpc.health.v1.Health/Watch", 400, true, new HealthCheckRequest()),
         new(
             "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
@@ -85,7 +86,7 @@ public sealed partial class ResetTests
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
-    /// <summary>But the one that stops the broker.</summary>
+    /// <summary>But the one that stops the broker, and the one that needs a cluster.</summary>
     [Fact]
     public void Every_rpc_that_answers_with_a_stream_is_reset()
     {
@@ -98,7 +99,8 @@ public sealed partial class ResetTests
         IEnumerable<string> ours = Calls
             .Select(c => c.Path)
             .Where(path => path.StartsWith("/lightq.", StringComparison.Ordinal))
-            .Append("/lightq.control.v1.Operations/Stop");
+            .Append("/lightq.control.v1.Operations/Stop")
+            .Append("/lightq.control.v1.Cluster/DrainNode");
         Assert.Equal(streaming.Order(StringComparer.Ordinal), ours.Distinct().Order(StringComparer.Ordinal));
     }
 
