@@ -12,6 +12,8 @@ public sealed record LightQClientOptions
     // All of them travel in one Hello of at most 8 KiB.
     private const int MaxTextLength = 500;
 
+    private readonly BrokerList _otherBrokers;
+
     /// <summary>Name or address of the broker's machine. Default: 127.0.0.1.</summary>
     public string Host
     {
@@ -43,13 +45,13 @@ public sealed record LightQClientOptions
     /// </summary>
     public IReadOnlyList<BrokerEndpoint> OtherBrokers
     {
-        get;
+        get => _otherBrokers.Items;
         init
         {
             ArgumentNullException.ThrowIfNull(value);
-            field = value.Count == 0 ? [] : [.. value];
+            _otherBrokers = new BrokerList([.. value]);
         }
-    } = [];
+    }
 
     /// <summary>The user to log in as; null for an anonymous client.</summary>
     public string? User

@@ -6,6 +6,16 @@ namespace LightQ.Tests.Client;
 public sealed class ConnectionStringTests
 {
     [Fact]
+    public void Options_of_the_same_brokers_are_equal()
+    {
+        var options = LightQClientOptions.Parse("lightq://a,b:1?control=2,3");
+        Assert.Equal(options, LightQClientOptions.Parse(options.ToString()));
+        Assert.Equal(options.GetHashCode(), LightQClientOptions.Parse(options.ToString()).GetHashCode());
+        Assert.NotEqual(options, LightQClientOptions.Parse("lightq://a,c:1?control=2,3"));
+        Assert.NotEqual(options, LightQClientOptions.Parse("lightq://a?control=2"));
+    }
+
+    [Fact]
     public void A_bare_host_gets_the_default_ports_and_no_user()
     {
         LightQClientOptions options = LightQClientOptions.Parse("lightq://broker.example");
