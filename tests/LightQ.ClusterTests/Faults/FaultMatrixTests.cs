@@ -6,7 +6,7 @@ using Xunit;
 namespace LightQ.ClusterTests.Faults;
 
 /// <summary>
-/// The rows of the cluster's fault matrix (docs/measured/faults.md): three brokers on three nats-servers, under load.
+/// The rows C1 to C9 of the fault matrix: three brokers on three nats-servers, under load.
 /// Nothing that was acknowledged is lost, doubled or out of order.
 /// </summary>
 [Collection(NatsTests.Name)]

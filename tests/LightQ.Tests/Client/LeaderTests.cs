@@ -8,7 +8,9 @@ using Xunit;
 
 namespace LightQ.Tests.Client;
 
-/// <summary>How streams find the brokers that lead their partitions, and what of the client goes on meanwhile.</summary>
+/// <summary>
+/// How streams find the brokers that lead their partitions, and what of the client goes on meanwhile.
+/// </summary>
 public sealed class LeaderTests
 {
     private static readonly TimeSpan Never = TimeSpan.FromDays(1);
@@ -112,7 +114,8 @@ public sealed class LeaderTests
         b.Dispose();
         node.Dispose();
 
-        await MoveAsync(home, await home.ReadAsync(FrameType.OpenProducer), 1, $"127.0.0.1:{port}"); // It does not know.
+        // It does not know.
+        await MoveAsync(home, await home.ReadAsync(FrameType.OpenProducer), 1, $"127.0.0.1:{port}");
         await MoveAsync(home, await home.ReadAsync(FrameType.OpenProducer), 1, "");
         await MoveAsync(home, await home.ReadAsync(FrameType.OpenProducer), 2, c.Address);
         using FakeConnection next = await c.AcceptAsync();
