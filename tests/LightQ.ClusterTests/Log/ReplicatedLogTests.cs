@@ -218,6 +218,39 @@ public sealed class ReplicatedLogTests
     }
 
     [Theory]
+    [InlineData(1, 1, "begins at entry 2 and not at 1")]
+    [InlineData(1, 4, "begins at entry 5 and not at 1")]
+    [InlineData(3, 4, "the claim of epoch 2")] // The second node's claim, and what it stored.
+    [InlineData(2, 2, "the offsets 0 to")]
+    public async Task A_stream_that_has_lost_entries_is_not_claimed_by_a_node_that_holds_nothing(
+        ulong first,
+        ulong last,
+        string reason
+    )
+    {
+        using var one = new TemporaryDirectory();
+        using var other = new TemporaryDirectory();
+        using var third = new TemporaryDirectory();
+        var stream = new FaultyStream(seed: 8);
+        await StoreAsync("a", one.Path, 0);
+        await StoreAsync("b", other.Path, 1);
+        await StoreAsync("a", one.Path, 2);
+        int before = stream.Entries.Length;
+        stream.Lose(first, last);
+        await using var heir = new ReplicaNode("c", stream.Connect(), third.Path);
+        ReplicationException failure = await Assert.ThrowsAsync<ReplicationException>(() => heir.ClaimAsync(Cancelled));
+        Assert.Contains(reason, failure.Message, StringComparison.Ordinal);
+        Assert.Equal(before - (int)(last - first + 1), stream.Entries.Length);
+
+        async Task StoreAsync(string name, string path, ulong sequence)
+        {
+            await using var node = new ReplicaNode(name, stream.Connect(), path);
+            await node.ClaimAsync(Cancelled);
+            Assert.NotNull(await node.PublishAsync(1, sequence, records: 1));
+        }
+    }
+
+    [Theory]
     [InlineData(11)]
     [InlineData(12)]
     [InlineData(13)]
