@@ -69,6 +69,8 @@ internal static class JsonRoutes
         Route("POST", "/v1/broker:stop", "Stop"),
         Route("POST", "/v1/broker:reload", "Reload"),
         Route("POST", "/v1/broker:confirmCatalog", "ConfirmCatalog"),
+        Route("GET", "/v1/settings", "ListSettings"),
+        Route("GET", "/v1/audit", "ListAuditEvents"),
         Route("POST", "/v1/cluster:metadata", "GetMetadata"),
         Route("POST", "/v1/cluster:watch", "WatchMetadata"),
         Route("POST", "/v1/cluster/nodes/{node}:drain", "DrainNode"),

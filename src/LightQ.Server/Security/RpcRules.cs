@@ -60,6 +60,8 @@ internal static class RpcRules
             [Operations + "Stop"] = RpcRule.Admin,
             [Operations + "Reload"] = RpcRule.Admin,
             [Operations + "ConfirmCatalog"] = RpcRule.Admin,
+            [Operations + "ListSettings"] = RpcRule.Admin,
+            [Operations + "ListAuditEvents"] = RpcRule.Admin,
             [Auth + "Login"] = RpcRule.Open,
             [Auth + "Logout"] = RpcRule.LoggedIn,
             [Auth + "WhoAmI"] = RpcRule.LoggedIn,
