@@ -47,6 +47,7 @@ internal sealed class ControlServices(
         Stats.Descriptor,
         Groups.Descriptor,
         Protocol.Control.Messages.Descriptor,
+        DeadLetters.Descriptor,
         Auth.Descriptor,
         Operations.Descriptor,
         Backups.Descriptor,
@@ -74,6 +75,7 @@ internal sealed class ControlServices(
             new StatsService(broker, listener, clients, limits.Refusals, security.Access, time) { Nodes = nodes }
         );
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
+        services.AddSingleton(new DeadLettersService());
         services.AddSingleton(new LettersService(broker));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
         services.AddSingleton(
@@ -132,6 +134,7 @@ internal sealed class ControlServices(
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<BackupsService>();
         app.MapGrpcService<ClusterService>();
+        app.MapGrpcService<DeadLettersService>();
         app.MapGrpcService<LettersService>();
         app.MapGrpcHealthChecksService();
         app.MapGrpcService<ReflectionServiceImpl>();
