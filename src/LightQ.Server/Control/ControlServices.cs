@@ -75,22 +75,23 @@ internal sealed class ControlServices(
             new StatsService(broker, listener, clients, limits.Refusals, security.Access, time) { Nodes = nodes }
         );
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
-        services.AddSingleton(new DeadLettersService());
         services.AddSingleton(new LettersService(broker));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
         services.AddSingleton(
             new ClusterService(broker, security.Access, security.Events, operations.GetAddresses, connectionTime)
         );
-        services.AddSingleton(
-            new MessagesService(
-                broker,
-                security.Access,
-                _calls,
-                new Fetchers(broker, _calls, security.Access, limits, time),
-                PublishOnce.MostBytes(limits.DataPlane),
-                time
-            )
+        var messages = new MessagesService(
+            broker,
+            security.Access,
+            _calls,
+            new Fetchers(broker, _calls, security.Access, limits, time),
+            PublishOnce.MostBytes(limits.DataPlane),
+            time,
+            security.Events,
+            nodes
         );
+        services.AddSingleton(messages);
+        services.AddSingleton(new DeadLettersService(broker, messages.Republisher, security.Events));
         services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host), nodes));
         services.AddGrpc(grpc =>
         {
