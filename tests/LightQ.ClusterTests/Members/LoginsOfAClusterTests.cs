@@ -6,7 +6,6 @@ using LightQ.Broker.Users;
 using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
-using LightQ.Server;
 using Xunit;
 using Right = LightQ.Broker.Users.Right;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
@@ -34,6 +33,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         );
 
     public ValueTask DisposeAsync() => _cluster.DisposeAsync();
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
     public async Task A_login_counts_at_every_node_until_it_ends()
@@ -130,8 +131,6 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         await LogInAsync(_cluster.AtB, "admin", Another);
     }
 
-    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
-
     private static string Changed(string token)
     {
         byte[] bytes = Base64Url.DecodeFromChars(token);
@@ -144,8 +143,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
             await channel.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = user, Password = password })
         ).Token;
 
-    private static Task RefusedAsync(GrpcChannel channel, string password) =>
-        ControlCalls.FailsAsync(
+    private static async Task RefusedAsync(GrpcChannel channel, string password) =>
+        await ControlCalls.FailsAsync(
             () => LogInAsync(channel, "admin", password),
             StatusCode.Unauthenticated,
             "Unauthenticated"
@@ -198,8 +197,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         File.ReadAllTextAsync(_cluster.FileOf(node, "admin-password"), Cancelled);
 
     /// <summary>Gives somebody the other password, at b.</summary>
-    private Task SetPasswordAsync(string user, string admin) =>
-        _cluster.AtB.CallAsync<SetPasswordRequest, SetPasswordResponse>(
+    private async Task SetPasswordAsync(string user, string admin) =>
+        await _cluster.AtB.CallAsync<SetPasswordRequest, SetPasswordResponse>(
             "SetPassword",
             new() { Name = user, Password = Another },
             admin
