@@ -4,6 +4,7 @@ using LightQ.Cli.Audits;
 using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;
 using LightQ.Cli.Clusters;
+using LightQ.Cli.Contexts;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Groups;
 using LightQ.Cli.Journals;
@@ -44,6 +45,7 @@ internal static class CommandLine
             StatsCommand.Create(),
             GroupCommand.Create(),
             ClusterCommand.Create(),
+            ContextCommand.Create(),
             UserCommand.Create(),
             GrantCommand.Create(),
             TokenCommand.Create(),

@@ -88,6 +88,7 @@ public sealed class FloorTests
                     "Audits",
                     "Backups",
                     "Bench",
+                    "Contexts",
                     "Groups",
                     "Journals",
                     "Messages",

@@ -57,7 +57,25 @@ public sealed class OptionTests
     [InlineData("producer -m 10 --style myq orders")]
     [InlineData("consumer -c socket -m 10000000 -n 1")]
     [InlineData("consumer -c zmq orders")]
+    [InlineData("topic list --context prod")]
+    [InlineData(
+        "context add prod --server n1,n2 --user a --password-file f --ca c --cert d --key e --tls --use --replace"
+    )]
+    [InlineData("context use --none")]
     public void It_is_taken(string line) => Assert.Empty(CommandLine.CreateRoot().Parse(line).Errors);
+
+    [Fact]
+    public void A_broker_that_an_option_can_name_can_be_named_by_a_context()
+    {
+        Command[] commands =
+        [
+            .. Below(CommandLine.CreateRoot())
+                .Where(c => c.Options.Any(o => o.Name == "--server") && c.Parents.Single().Name != "context"),
+        ];
+        Assert.True(commands.Length > 30);
+        Assert.DoesNotContain(commands, c => c.Options.All(o => o.Name != "--context"));
+        static IEnumerable<Command> Below(Command command) => command.Subcommands.SelectMany(Below).Prepend(command);
+    }
 
     [Theory]
     [InlineData("")]
@@ -75,6 +93,10 @@ public sealed class OptionTests
     [InlineData("pub orders x --delay -5m")]
     [InlineData("pub orders x --ttl abc")]
     [InlineData("pub orders x --ack sometimes")]
+    [InlineData("context add prod")]
+    [InlineData("context add .x --server a")]
+    [InlineData("context use a --none")]
+    [InlineData("topic list --server a --context b")]
     [InlineData("sub orders --from yesterdayish")]
     [InlineData("sub orders --idle-exit soon")]
     [InlineData("sub orders --slow-policy dropoldest")]
