@@ -15,6 +15,7 @@ using LightQ.Cli.Quickstart;
 using LightQ.Cli.Reference;
 using LightQ.Cli.Servers;
 using LightQ.Cli.Stats;
+using LightQ.Cli.Top;
 using LightQ.Cli.Topics;
 using LightQ.Cli.Users;
 
@@ -43,6 +44,7 @@ internal static class CommandLine
             PubCommand.Create(),
             SubCommand.Create(),
             StatsCommand.Create(),
+            TopCommand.Create(),
             GroupCommand.Create(),
             ClusterCommand.Create(),
             ContextCommand.Create(),

@@ -96,6 +96,7 @@ public sealed class FloorTests
                     "Reference",
                     "Servers",
                     "Stats",
+                    "Top",
                     "Users",
                 ],
                 ["Doctor", "Topics"],

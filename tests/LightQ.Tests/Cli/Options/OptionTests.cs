@@ -57,6 +57,8 @@ public sealed class OptionTests
     [InlineData("producer -m 10 --style myq orders")]
     [InlineData("consumer -c socket -m 10000000 -n 1")]
     [InlineData("consumer -c zmq orders")]
+    [InlineData("top --view groups --sort age --top 5 --interval 100ms")]
+    [InlineData("top --once --interval none --reverse --output json")]
     [InlineData("topic list --context prod")]
     [InlineData(
         "context add prod --server n1,n2 --user a --password-file f --ca c --cert d --key e --tls --use --replace"
@@ -93,6 +95,11 @@ public sealed class OptionTests
     [InlineData("pub orders x --delay -5m")]
     [InlineData("pub orders x --ttl abc")]
     [InlineData("pub orders x --ack sometimes")]
+    [InlineData("top --interval none")]
+    [InlineData("top --interval 10ms")]
+    [InlineData("top --top 0")]
+    [InlineData("top --view everything")]
+    [InlineData("top --view nodes --sort lag")]
     [InlineData("context add prod")]
     [InlineData("context add .x --server a")]
     [InlineData("context use a --none")]
@@ -133,7 +140,7 @@ public sealed class OptionTests
 
     [Theory]
     [InlineData("topic creat x", "'creat' is not a command of 'lightq topic'. Did you mean 'create'?")]
-    [InlineData("top list", "'top' is not a command of 'lightq'. Did you mean 'topic'?")]
+    [InlineData("topc list", "'topc' is not a command of 'lightq'. Did you mean 'topic'?")]
     [InlineData("xyz", "'xyz' is not a command of 'lightq'.")]
     [InlineData("topic", "'lightq topic' needs a command: create, ensure, list, show, delete, truncate.")]
     [InlineData("topic show", "'lightq topic show' needs TOPIC.")]
