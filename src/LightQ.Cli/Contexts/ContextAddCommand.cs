@@ -99,7 +99,9 @@ internal sealed class ContextAddCommand
             change = new ContextChangeView(name, isNew ? "added" : "replaced", contexts.Current);
         });
         if (parsed.GetValue(_output) == OutputFormat.Json)
+        {
             CommandConsole.Line(JsonSerializer.Serialize(change!, ContextsJson.Default.ContextChangeView));
+        }
         else
         {
             CommandConsole.Line(

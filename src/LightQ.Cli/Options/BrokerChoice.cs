@@ -57,11 +57,11 @@ internal sealed class BrokerChoice
     /// <exception cref="CommandException">What names it is wrong.</exception>
     public string? ReadGivenText(ParseResult parsed) => IsGiven(parsed) ? CommonOptions.WithLogin(Read(parsed)) : null;
 
-    private static IEnumerable<string> Names()
+    private static string[] Names()
     {
         try
         {
-            return ContextFile.Read().Contexts.Keys;
+            return [.. ContextFile.Read().Contexts.Keys];
         }
         catch (CommandException)
         {

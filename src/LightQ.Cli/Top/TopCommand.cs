@@ -1,8 +1,6 @@
 using System.CommandLine;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
-using LightQ.Client;
 
 namespace LightQ.Cli.Top;
 

@@ -22,6 +22,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
     private readonly Clock _clockOfB = new();
     private ForwardingCluster _cluster = null!;
 
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
     public async ValueTask InitializeAsync() =>
         _cluster = await ForwardingCluster.StartAsync(o =>
             o with
@@ -33,8 +35,6 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         );
 
     public ValueTask DisposeAsync() => _cluster.DisposeAsync();
-
-    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
     public async Task A_login_counts_at_every_node_until_it_ends()
