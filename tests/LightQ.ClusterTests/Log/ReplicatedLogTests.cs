@@ -45,7 +45,7 @@ public sealed class ReplicatedLogTests
         {
             await node.ClaimAsync(Cancelled);
             await LogTraffic.PublishAsync([node], producers: 2, batches: 50);
-            await node.Log.StepDownAsync("the test stops it", Cancelled);
+            await node.Log.StepDownAsync("the test stops it", holdsBack: false, Cancelled);
             Assert.Null(await node.PublishAsync(1, 50, records: 1));
         }
         Assert.Equal(EntryKind.Snapshot, stream.Entries[^1].Kind);
@@ -152,7 +152,7 @@ public sealed class ReplicatedLogTests
             );
             List<Stored> kept = heir.ReadJournal();
             Assert.Equal((front, offset + 1), (kept[0].Offset, kept[^1].NextOffset));
-            await heir.Log.StepDownAsync("the test stops it", Cancelled);
+            await heir.Log.StepDownAsync("the test stops it", holdsBack: false, Cancelled);
         }
 
         ulong FirstData() => stream.Entries.First(entry => entry.Kind == EntryKind.Data).Sequence;
@@ -171,13 +171,13 @@ public sealed class ReplicatedLogTests
         {
             await node.ClaimAsync(Cancelled);
             await PublishAllAsync(node, sequence: 0);
-            await node.Log.StepDownAsync("a snapshot is wanted", Cancelled);
+            await node.Log.StepDownAsync("a snapshot is wanted", holdsBack: false, Cancelled);
         }
         await using (var node = new ReplicaNode("a", cut, directory.Path, shape: InParts))
         {
             await node.ClaimAsync(Cancelled);
             await PublishAllAsync(node, sequence: 1);
-            await node.Log.StepDownAsync("a snapshot is wanted", Cancelled); // Its third part is lost.
+            await node.Log.StepDownAsync("a snapshot is wanted", holdsBack: false, Cancelled); // Its third part is lost.
         }
         Assert.Equal(Parts + 2, stream.Entries.Count(entry => entry.Kind == EntryKind.Snapshot));
         await CheckAsync(directory.Path); // One that holds everything itself reads from the snapshot on.
