@@ -41,6 +41,8 @@ internal static class CommandLine
             TopicCommand.Create(),
             PubCommand.Create(),
             SubCommand.Create(),
+            PeekCommand.Create(),
+            RepublishCommand.Create(),
             StatsCommand.Create(),
             GroupCommand.Create(),
             ClusterCommand.Create(),
