@@ -1,6 +1,5 @@
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Broker.DeadLetters;
