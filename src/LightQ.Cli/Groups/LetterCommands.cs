@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client.Administration;
@@ -158,14 +159,7 @@ internal static class LetterCommands
                 var offsets = new List<long>();
                 foreach (string text in result.Tokens.Select(token => token.Value))
                 {
-                    if (
-                        long.TryParse(
-                            text,
-                            System.Globalization.NumberStyles.None,
-                            System.Globalization.CultureInfo.InvariantCulture,
-                            out long offset
-                        )
-                    )
+                    if (long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long offset))
                     {
                         offsets.Add(offset);
                     }

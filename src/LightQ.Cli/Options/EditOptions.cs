@@ -1,4 +1,6 @@
 using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Text;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Client.Administration;
@@ -72,13 +74,13 @@ internal sealed class EditOptions
         _delay.Description = "Deliver the message this much later, for example 5m; durable topics only.";
         _delay.Validators.Add(static result =>
         {
-            if (result.GetValueOrDefault<TimeSpan?>() > ProtocolLimits.LongestDelay)
+            if (TimeOf(result) > ProtocolLimits.LongestDelay)
                 result.AddError($"--delay is at most {ProtocolLimits.LongestDelay.TotalDays}d.");
         });
         _timeToLive.Description = "How long the message may be delivered, for example 10s. Default: for ever.";
         _timeToLive.Validators.Add(static result =>
         {
-            if (result.GetValueOrDefault<TimeSpan?>() < TimeSpan.FromMilliseconds(1))
+            if (TimeOf(result) < TimeSpan.FromMilliseconds(1))
                 result.AddError("--ttl is 1ms or longer.");
         });
         _messageId.Validators.Add(static result =>
@@ -135,10 +137,14 @@ internal sealed class EditOptions
         };
     }
 
+    /// <summary>The time that was given; null for a text that is none, which the parser has reported.</summary>
+    private static TimeSpan? TimeOf(OptionResult result) =>
+        result.Tokens is [{ Value: var text }] && DurationText.TryParse(text, out TimeSpan time) ? time : null;
+
     private static ReadOnlyMemory<byte> ReadBody(string text)
     {
         if (!text.StartsWith('@'))
-            return System.Text.Encoding.UTF8.GetBytes(text);
+            return Encoding.UTF8.GetBytes(text);
         using Stream source = text == "@-" ? Console.OpenStandardInput() : NamedFile.Open(text[1..], "--body");
         using var body = new MemoryStream();
         source.CopyTo(body);

@@ -27,7 +27,8 @@ internal sealed class ShowOptions
         _maxBytes.Description = "At most this much of each body, up to 1MiB. Default: 64KiB.";
         _maxBytes.Validators.Add(static result =>
         {
-            if (result.GetValueOrDefault<long?>() > MostBytes)
+            // The parser has reported a text that is no size at all.
+            if (result.Tokens is [{ Value: var text }] && SizeText.TryParse(text, out long bytes) && bytes > MostBytes)
                 result.AddError("--max-bytes is at most 1MiB.");
         });
     }

@@ -115,6 +115,27 @@ public sealed class BrowseTests
     }
 
     [Fact]
+    public async Task A_search_for_a_key_goes_on_where_one_call_has_read_enough()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using LightQClient client = await ClientAsync(server, "orders", TopicKind.Durable);
+        byte[] body = new byte[500_000];
+        await using (Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled))
+        {
+            for (int i = 0; i < 80; i++)
+                await producer.PublishAsync(body, key: i == 75 ? "here" : "there", cancellationToken: Cancelled);
+        }
+        var options = new BrowseOptions { Key = "here", MaxBodyBytes = 0 };
+        BrowsePage page = await client.Messages.BrowsePageAsync("orders", options, cancellationToken: Cancelled);
+        Assert.Empty(page.Messages);
+        Assert.False(page.IsLast);
+        Assert.InRange(page.Scanned, 60, 70);
+        Assert.Equal(page.Scanned, page.Next.Offset);
+        page = await client.Messages.BrowsePageAsync("orders", options, page.Next, Cancelled);
+        Assert.Equal((75L, true), (Assert.Single(page.Messages).Offset, page.IsLast));
+    }
+
+    [Fact]
     public async Task Compressed_delayed_and_expired_messages_are_shown()
     {
         await using TestServer server = await TestServer.StartAsync();
