@@ -40,6 +40,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly TopicRemover _remover;
     private readonly Replicas _replicas;
     private readonly StreamSweeper? _sweeper;
+    private readonly BackupSource _backups;
     private readonly SpillStore _spills;
     private readonly DelaySchedule _delays;
     private readonly TopicDirectory _directory;
@@ -125,6 +126,16 @@ public sealed class LightQBroker : IAsyncDisposable
                 time
             );
             _topics = _directory.Topics;
+            _backups = new BackupSource(
+                () => _topics.Values,
+                Groups,
+                _positions,
+                _catalog,
+                options.Replication is { } cluster
+                    ? new StreamCopier(_opener, cluster, Path.Combine(directory, "backup"))
+                    : null,
+                time
+            );
             _directory.Recover();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
@@ -509,36 +520,15 @@ public sealed class LightQBroker : IAsyncDisposable
     /// Takes what there is to back up, as of now. Copying it is for the caller, and holds nothing up.
     /// </summary>
     /// <param name="skipFailed">Whether topics that could not be opened are left out.</param>
+    /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BrokerException">
-    /// A topic could not be opened, <see cref="ErrorCode.TopicFailed"/>, or the broker is stopping.
+    /// A topic could not be opened, <see cref="ErrorCode.TopicFailed"/>, the replicated log does not answer, or the
+    /// broker is stopping.
     /// </exception>
-    public BrokerBackup BeginBackup(bool skipFailed)
+    public Task<BrokerBackup> BeginBackupAsync(bool skipFailed, CancellationToken cancellationToken)
     {
-        lock (_changes)
-        {
-            ThrowIfStopping();
-            Topic[] durable = [.. _topics.Values.Where(t => t.Settings.Kind == TopicKind.Durable && !t.IsElsewhere)];
-            Topic[] failed = [.. durable.Where(t => t.IsIncomplete)];
-            if (failed.Length != 0 && !skipFailed)
-            {
-                throw new BrokerException(
-                    ErrorCode.TopicFailed,
-                    $"The topic '{failed[0].Name}' could not be opened, so it cannot be backed up: {failed[0].Failure}"
-                );
-            }
-
-            Partition[] partitions = [.. durable.Except(failed).SelectMany(t => t.Partitions)];
-            foreach (Partition partition in partitions)
-                Groups.Keep(partition);
-            // The order is what BrokerBackup promises: positions first.
-            return new BrokerBackup(
-                _time.GetUtcNow(),
-                _positions.Capture(),
-                [.. partitions.Select(p => (p, p.Log.Capture()!))],
-                failed,
-                _catalog
-            );
-        }
+        ThrowIfStopping();
+        return _backups.BeginAsync(_changes, skipFailed, cancellationToken);
     }
 
     /// <summary>

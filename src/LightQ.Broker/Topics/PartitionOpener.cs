@@ -198,6 +198,37 @@ internal sealed class PartitionOpener(
         return (partition, log);
     }
 
+    /// <summary>
+    /// Opens a partition of a topic with replicas that is not served, and a journal beside the broker's own: to read
+    /// the partition's stream into.
+    /// </summary>
+    /// <exception cref="IOException">The journal cannot be made.</exception>
+    public (Partition Partition, Journal Journal, PartitionState State) OpenAside(
+        Topic topic,
+        uint index,
+        string directory,
+        long firstOffset
+    )
+    {
+        Partition partition = NewDurable(topic, index);
+        Func<Guid, ulong, uint, bool> isProducer = producers();
+        Journal journal = Journal.Open(
+            OptionsOf(partition) with
+            {
+                Directory = directory,
+                FirstOffset = firstOffset,
+                ReadLevel = Durability.Written,
+                Flush = Durability.Written,
+                RetentionBytes = null,
+                RetentionAge = null,
+                KeepFrom = null,
+                SettledBefore = null,
+            },
+            environment
+        );
+        return (partition, journal, new PartitionState(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));
+    }
+
     private static void Announce(Partition partition)
     {
         using (Scheduling.TurnScope.Enter())

@@ -75,6 +75,15 @@ internal sealed class ForwardingCluster : IAsyncDisposable
         return topic;
     }
 
+    /// <summary>The stream of a partition.</summary>
+    public FaultyStream StreamOf(Guid topic, uint partition) => _engine[$"LQ_shop_{topic:N}_{partition}"];
+
+    /// <summary>The names of all streams.</summary>
+    public IReadOnlyCollection<string> Streams => _engine.Names;
+
+    /// <summary>A node's data directory.</summary>
+    public string DirectoryOf(string node) => _directory.File(node);
+
     /// <summary>Has a node lead a partition, and waits until it does.</summary>
     public async Task LeadAsync(string name, uint partition, string node)
     {
