@@ -41,6 +41,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly Replicas _replicas;
     private readonly StreamSweeper? _sweeper;
     private readonly BackupSource _backups;
+    private readonly ReplicaMaker _replicaMaker;
     private readonly SpillStore _spills;
     private readonly DelaySchedule _delays;
     private readonly TopicDirectory _directory;
@@ -126,6 +127,18 @@ public sealed class LightQBroker : IAsyncDisposable
                 time
             );
             _topics = _directory.Topics;
+            _replicaMaker = new ReplicaMaker(
+                new ReplicaSource
+                {
+                    Catalog = _catalog,
+                    Opener = _opener,
+                    Groups = Groups,
+                    Replicas = _replicas,
+                    Serve = ServeOwned,
+                    Options = () => _options,
+                    Time = time,
+                }
+            );
             _backups = new BackupSource(
                 () => _topics.Values,
                 Groups,
@@ -289,6 +302,16 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog.SetSettings(topic.Id, settings.Complete());
             return topic.LastApplied;
         }
+    }
+
+    /// <summary>
+    /// Begins to give a durable topic of this node replicas, or says how far that has come. It goes on by itself.
+    /// </summary>
+    /// <exception cref="BrokerException">It cannot have them, or what was begun has come to nothing.</exception>
+    public ReplicationProgress ReplicateTopic(string name, uint replicas)
+    {
+        ThrowIfStopping();
+        return _replicaMaker.Advance(GetTopic(name), replicas);
     }
 
     /// <summary>Gives a topic its own user, another password, or none; null takes it away.</summary>
@@ -554,6 +577,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _stopping = true;
         if (_sweeper is not null)
             await _sweeper.DisposeAsync().ConfigureAwait(false);
+        await _replicaMaker.DisposeAsync().ConfigureAwait(false);
         await _catalog.StopFollowingAsync().ConfigureAwait(false);
         await _replicas.DisposeAsync().ConfigureAwait(false);
         await _housekeeping.DisposeAsync().ConfigureAwait(false);

@@ -8,7 +8,8 @@ namespace LightQ.Broker.Replication;
 /// </summary>
 /// <remarks>
 /// An entry counts when its epoch is that of the last claim in front of it, and its offset is the one that comes next.
-/// Anything else is void: what an owner had under way when another one claimed. One thread at a time.
+/// Anything else is void: what an owner had under way when another one claimed. A claim that is the stream's first entry
+/// says with which epoch and offset the stream begins. One thread at a time.
 /// </remarks>
 internal sealed class LogReplay(IReplayTarget target)
 {
@@ -130,6 +131,9 @@ internal sealed class LogReplay(IReplayTarget target)
         ControlEntry entry = decoded.Value;
         if (entry.Kind == EntryKind.Claim)
         {
+            // A topic may have had messages before it had replicas.
+            if (stored.Sequence == 1 && entry.Epoch != 0)
+                (Epoch, NextOffset) = (entry.Epoch - 1, entry.EndOffset);
             if (isHole && entry.EndOffset <= _purgedTo)
                 NextOffset = Math.Max(NextOffset, entry.EndOffset);
             if (entry.Epoch != Epoch + 1 || entry.EndOffset != NextOffset)

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.Cli.Backups;
@@ -6,6 +7,7 @@ using LightQ.Client;
 using LightQ.ClusterTests.Log;
 using LightQ.ClusterTests.Members;
 using LightQ.IntegrationTests;
+using LightQ.IntegrationTests.Cli;
 using LightQ.Protocol.Batches;
 using LightQ.Server;
 using LightQ.Storage.Backups;
@@ -104,6 +106,42 @@ public sealed class ClusterBackupTests : IAsyncLifetime
         BackupView made = await job.RunAsync(LightQClientOptions.Parse(_cluster.A.ConnectionString), Cancelled);
         Assert.Equal(["orders"], made.SkippedTopics);
         Assert.Equal(0, made.Topics);
+    }
+
+    [Fact]
+    public async Task The_directory_of_a_node_is_verified_offline_and_damage_in_a_copy_is_found()
+    {
+        Topic topic = await _cluster.CreateAsync("orders", new() { Kind = TopicKind.Durable, Replicas = 3 });
+        await _cluster.CreateAsync("local", new() { Kind = TopicKind.Durable });
+        await _cluster.LeadAsync("orders", 0, "a");
+        await using (LightQClient client = TopicContents.Connect(_cluster.A))
+        {
+            await TopicContents.PublishAsync(client, "orders", 0, 100);
+            await TopicContents.PublishAsync(client, "local", 0, 100);
+        }
+        string directory = _cluster.DirectoryOf("a");
+        await _cluster.A.DisposeAsync();
+        ToolResult clean = await LightQTool.RunAsync(null, "journal", "verify", directory, "--output", "json");
+        clean.Succeeded();
+        using JsonDocument view = JsonDocument.Parse(clean.Text);
+        Assert.Equal("shop", view.RootElement.GetProperty("cluster").GetString());
+        Assert.Equal("a", view.RootElement.GetProperty("node").GetString());
+        JsonElement[] journals = [.. view.RootElement.GetProperty("journals").EnumerateArray()];
+        Assert.Equal(3, Of("orders").GetProperty("replicas").GetInt32());
+        Assert.Equal(100, Of("orders").GetProperty("end_offset").GetInt64());
+        Assert.False(Of("local").TryGetProperty("replicas", out _));
+
+        string segment = Directory.GetFiles(Path.Combine(directory, "topics", topic.Id.ToString("N"), "0"), "*.seg")[0];
+        byte[] bytes = await File.ReadAllBytesAsync(segment, Cancelled);
+        bytes[6_000] ^= 1;
+        await File.WriteAllBytesAsync(segment, bytes, Cancelled);
+        ToolResult damaged = await LightQTool.RunAsync(null, "journal", "verify", directory);
+        Assert.Equal(1, damaged.ExitCode);
+        Assert.Contains("This is the node a of the cluster shop.", damaged.Text, StringComparison.Ordinal);
+        Assert.Contains("orders, in ", damaged.Text, StringComparison.Ordinal);
+
+        JsonElement Of(string name) =>
+            journals.Single(j => j.TryGetProperty("name", out JsonElement n) && n.GetString() == name);
     }
 
     private async Task<BackupManifest> BackUpAsync(LightQServer node, string folder)

@@ -20,11 +20,11 @@ internal static class TopicContents
     public static LightQClient Connect(LightQServer server) => new(LightQClientOptions.Parse(server.ConnectionString));
 
     /// <summary>Numbered messages with keys and headers, of a named producer.</summary>
-    public static async Task PublishAsync(LightQClient client, string topic, int first, int count)
+    public static async Task PublishAsync(LightQClient client, string topic, int first, int count, int? partition = null)
     {
         await using Producer producer = await client.CreateProducerAsync(
             topic,
-            new ProducerOptions { Name = "shop" },
+            new ProducerOptions { Name = "shop", Partition = partition },
             Cancelled
         );
         for (int i = first; i < first + count; i++)

@@ -17,6 +17,7 @@ internal sealed class ForwardingCluster : IAsyncDisposable
 
     private readonly TemporaryDirectory _directory = new();
     private readonly MemoryEngine _engine = new();
+    private readonly Dictionary<string, MemoryEngine> _engines = [];
 
     public LightQServer A { get; private set; } = null!;
 
@@ -78,8 +79,8 @@ internal sealed class ForwardingCluster : IAsyncDisposable
     /// <summary>The stream of a partition.</summary>
     public FaultyStream StreamOf(Guid topic, uint partition) => _engine[$"LQ_shop_{topic:N}_{partition}"];
 
-    /// <summary>The names of all streams.</summary>
-    public IReadOnlyCollection<string> Streams => _engine.Names;
+    /// <summary>The engine as a node reaches it.</summary>
+    public MemoryEngine EngineOf(string node) => _engines[node];
 
     /// <summary>A node's data directory.</summary>
     public string DirectoryOf(string node) => _directory.File(node);
@@ -125,7 +126,7 @@ internal sealed class ForwardingCluster : IAsyncDisposable
                     {
                         Replication = new ReplicationOptions
                         {
-                            Engine = _engine.Connect(),
+                            Engine = _engines[name] = _engine.Connect(),
                             Cluster = "shop",
                             Node = name,
                         },
