@@ -203,6 +203,12 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
     public long PendingBytes => _pending.Used;
 
+    /// <summary>How often the journals have synced their files.</summary>
+    public long Syncs => _environment.Syncs;
+
+    /// <summary>How long these syncs took together.</summary>
+    public TimeSpan SyncTime => _environment.SyncTime;
+
     /// <summary>Bytes of durable topics that were read again to find damage.</summary>
     public long ScrubbedBytes => _environment.ScrubbedBytes;
 

@@ -372,7 +372,7 @@ internal sealed class TopicCatalog : IDisposable
                 .. _tables
                     .Live()
                     .Where(r =>
-                        r.Cluster is null
+                        r is { Cluster: null, Admin: null, EndedLogin: null }
                         && (r.Topic is null || IsKept(r.Topic.Id))
                         && (r.Producer is null || IsKept(r.Producer.TopicId))
                     ),

@@ -33,7 +33,12 @@ internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool
 
     public void OnPositions(ReadOnlySpan<byte> changed) => partition.Positions!.Apply(changed);
 
-    public void Collect() => partition.KeepPositions();
+    public void Collect()
+    {
+        partition.DrainGroups();
+        partition.TryEndSettling(isForced: true);
+        partition.KeepPositions();
+    }
 
     public byte[] Save() => Encode(partition.Positions!, partition.SaveState());
 

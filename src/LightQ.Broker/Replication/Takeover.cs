@@ -32,6 +32,14 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     public async Task<Ownership> ClaimAsync(string node, long heldTo, CancellationToken cancellationToken)
     {
         StreamBounds bounds = await stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
+        // The first entry is a claim, and claims are never removed.
+        if (bounds.First > 1)
+        {
+            throw new ReplicationException(
+                $"{stream.Name} begins at entry {bounds.First} and not at 1: its replicated log has lost what was in "
+                    + "front."
+            );
+        }
         await BeginAsync(heldTo, cancellationToken).ConfigureAwait(false);
         TimeSpan pause = ClaimPause;
         var own = new Claimant(node, Guid.NewGuid());

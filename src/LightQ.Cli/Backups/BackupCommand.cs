@@ -22,7 +22,7 @@ internal static class BackupCommand
                 "Keep damaged partitions as they are, and leave out topics of which the broker could not open a "
                 + "partition. Without it, a backup of a damaged broker is refused.",
         };
-        Option<string?> server = CommonOptions.Server();
+        var broker = new BrokerChoice();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "backup",
@@ -36,9 +36,9 @@ internal static class BackupCommand
             folder,
             rate,
             allowDamaged,
-            server,
             output,
         };
+        broker.AddTo(command);
         command.SetAction(
             async (parsed, cancellationToken) =>
             {
@@ -48,10 +48,7 @@ internal static class BackupCommand
                     parsed.GetValue(allowDamaged),
                     new CommandConsole()
                 );
-                BackupView made = await job.RunAsync(
-                    CommonOptions.ClientOptions(parsed.GetValue(server)),
-                    cancellationToken
-                );
+                BackupView made = await job.RunAsync(broker.Read(parsed), cancellationToken);
                 Write(made, "Backed up", parsed.GetValue(output));
                 return ExitCode.Ok;
             }

@@ -5,6 +5,7 @@ using Grpc.Health.V1;
 using Grpc.Reflection;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
+using LightQ.Server.Audit;
 using LightQ.Server.Connections;
 using LightQ.Server.Limits;
 using LightQ.Server.Messages;
@@ -29,6 +30,7 @@ internal sealed class ControlServices(
     ServerLimits limits,
     ServerSecurity security,
     IServerOperations operations,
+    AuditLog? audit,
     TimeProvider time,
     TimeProvider connectionTime,
     ILogger logger,
@@ -47,6 +49,7 @@ internal sealed class ControlServices(
         Stats.Descriptor,
         Groups.Descriptor,
         Protocol.Control.Messages.Descriptor,
+        DeadLetters.Descriptor,
         Auth.Descriptor,
         Operations.Descriptor,
         Backups.Descriptor,
@@ -68,7 +71,15 @@ internal sealed class ControlServices(
     {
         var clients = new ClientDirectory(listener, _calls);
         services.AddSingleton(new TopicsService(broker, security.Authenticator, security.Access, security.Events));
-        services.AddSingleton(new OperationsService(operations, security.Events, connectionTime));
+        services.AddSingleton(
+            new OperationsService(
+                operations,
+                security.Events,
+                audit,
+                () => ClusterService.NodeOf(broker),
+                connectionTime
+            )
+        );
         services.AddSingleton(new AuthService(broker, security.Authenticator, security.Access, security.Events, time));
         services.AddSingleton(
             new StatsService(broker, listener, clients, limits.Refusals, security.Access, time) { Nodes = nodes }
@@ -79,16 +90,18 @@ internal sealed class ControlServices(
         services.AddSingleton(
             new ClusterService(broker, security.Access, security.Events, operations.GetAddresses, connectionTime)
         );
-        services.AddSingleton(
-            new MessagesService(
-                broker,
-                security.Access,
-                _calls,
-                new Fetchers(broker, _calls, security.Access, limits, time),
-                PublishOnce.MostBytes(limits.DataPlane),
-                time
-            )
+        var messages = new MessagesService(
+            broker,
+            security.Access,
+            _calls,
+            new Fetchers(broker, _calls, security.Access, limits, time),
+            PublishOnce.MostBytes(limits.DataPlane),
+            time,
+            security.Events,
+            nodes
         );
+        services.AddSingleton(messages);
+        services.AddSingleton(new DeadLettersService(broker, messages.Republisher, security.Events));
         services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host), nodes));
         services.AddGrpc(grpc =>
         {
@@ -132,6 +145,7 @@ internal sealed class ControlServices(
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<BackupsService>();
         app.MapGrpcService<ClusterService>();
+        app.MapGrpcService<DeadLettersService>();
         app.MapGrpcService<LettersService>();
         app.MapGrpcHealthChecksService();
         app.MapGrpcService<ReflectionServiceImpl>();

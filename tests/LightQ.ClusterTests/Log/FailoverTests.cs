@@ -107,6 +107,12 @@ public sealed class FailoverTests
         await using FailoverHost host = await FailoverHost.StartAsync();
         await host.PublishAsync(first: 0, count: 5);
         Assert.Equal(Enumerable.Range(0, 5), await ReadAsync(host, 5));
+        // What it has read it says when it leaves.
+        await Eventually.TrueAsync(
+            () => host.Broker.Groups.Find(host.Topic, "mail").Single().Committed == 5,
+            Patience,
+            () => $"the group is at {host.Broker.Groups.Find(host.Topic, "mail").Single().Committed}"
+        );
         await host.StoreAsync();
         await host.FailOverAsync();
         await host.PublishAsync(first: 5, count: 2);

@@ -51,7 +51,7 @@ public sealed class JetStreamLogTests(NatsFixture nats)
             await nats.Cluster.KillAsync(server);
             await Task.Delay(TimeSpan.FromSeconds(2), cancellationToken);
             nats.Cluster.Start(server);
-            await nats.Cluster.WaitUntilReadyAsync();
+            await nats.Cluster.WaitUntilReadyAsync(); // With what the others have: they are killed next.
         }
     }
 
@@ -88,6 +88,15 @@ public sealed class JetStreamLogTests(NatsFixture nats)
             await stop.CancelAsync();
             await claiming;
             await nats.Cluster.HealAsync();
+
+            // Nothing that these nodes store is ever removed, so what a server lacks is the engine's loss.
+            foreach (ReplicaState replica in await nats.Cluster.ReadReplicasAsync(name))
+            {
+                Assert.True(
+                    replica.First == 1 && replica.Messages == replica.Last,
+                    $"nats-server {await nats.Cluster.ReadVersionAsync()} has lost entries: {replica}"
+                );
+            }
 
             List<StreamEntry> entries = [];
             await using JetStreamEngine reader = await nats.ConnectAsync();

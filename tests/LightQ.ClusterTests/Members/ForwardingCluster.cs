@@ -18,6 +18,9 @@ internal sealed class ForwardingCluster : IAsyncDisposable
     private readonly TemporaryDirectory _directory = new();
     private readonly MemoryEngine _engine = new();
     private readonly Dictionary<string, MemoryEngine> _engines = [];
+    private readonly Func<LightQServerOptions, LightQServerOptions> _configure;
+
+    private ForwardingCluster(Func<LightQServerOptions, LightQServerOptions> configure) => _configure = configure;
 
     public LightQServer A { get; private set; } = null!;
 
@@ -33,17 +36,26 @@ internal sealed class ForwardingCluster : IAsyncDisposable
         Func<LightQServerOptions, LightQServerOptions>? configure = null
     )
     {
-        var cluster = new ForwardingCluster();
-        cluster.A = await cluster.StartAsync("a", configure ?? (o => o));
-        cluster.B = await cluster.StartAsync("b", configure ?? (o => o));
-        await Eventually.TrueAsync(
-            () => Knows(cluster.A, "b") && Knows(cluster.B, "a"),
-            Patience,
-            () => "The nodes do not hear of each other."
-        );
+        var cluster = new ForwardingCluster(configure ?? (o => o));
+        cluster.A = await cluster.StartAsync("a");
+        cluster.B = await cluster.StartAsync("b");
+        await cluster.MeetAsync();
         cluster.AtA = GrpcChannel.ForAddress($"http://127.0.0.1:{cluster.A.ControlPort}");
         cluster.AtB = GrpcChannel.ForAddress($"http://127.0.0.1:{cluster.B.ControlPort}");
         return cluster;
+    }
+
+    /// <summary>A file of a node's data directory.</summary>
+    public string FileOf(string node, string name) => Path.Combine(_directory.File(node), name);
+
+    /// <summary>Stops b and starts it again.</summary>
+    public async Task RestartBAsync()
+    {
+        AtB.Dispose();
+        await B.DisposeAsync();
+        B = await StartAsync("b");
+        await MeetAsync();
+        AtB = GrpcChannel.ForAddress($"http://127.0.0.1:{B.ControlPort}");
     }
 
     /// <summary>A topic of four partitions: a leads 0 and 2, b leads 1 and 3.</summary>
@@ -116,9 +128,16 @@ internal sealed class ForwardingCluster : IAsyncDisposable
     private static bool Knows(LightQServer server, string node) =>
         server.Broker.Replicas.Members!.Find(node) is { IsLive: true };
 
-    private Task<LightQServer> StartAsync(string name, Func<LightQServerOptions, LightQServerOptions> configure) =>
+    private Task MeetAsync() =>
+        Eventually.TrueAsync(
+            () => Knows(A, "b") && Knows(B, "a"),
+            Patience,
+            () => "The nodes do not hear of each other."
+        );
+
+    private Task<LightQServer> StartAsync(string name) =>
         LightQServer.StartAsync(
-            configure(
+            _configure(
                 LightQServerOptions.InProcess with
                 {
                     DataDirectory = _directory.File(name),

@@ -360,6 +360,22 @@ internal static class Operations
         ),
         new(
             Control,
+            "ListSettings",
+            Right.Admin,
+            ErrorCode.None,
+            ErrorCode.None,
+            (s, _) => s.CallAsync<ListSettingsRequest, ListSettingsResponse>("ListSettings", new())
+        ),
+        new(
+            Control,
+            "ListAuditEvents",
+            Right.Admin,
+            ErrorCode.None,
+            ErrorCode.None,
+            (s, _) => s.CallAsync<ListAuditEventsRequest, ListAuditEventsResponse>("ListAuditEvents", new())
+        ),
+        new(
+            Control,
             "DrainNode",
             Right.Admin,
             ErrorCode.NotSupported,
