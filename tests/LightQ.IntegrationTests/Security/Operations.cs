@@ -334,6 +334,18 @@ internal static class Operations
         ),
         new(
             Control,
+            "ReplicateTopic",
+            Right.Manage,
+            ErrorCode.NotSupported,
+            ErrorCode.UnknownTopic,
+            (s, t) =>
+                s.CallAsync<ReplicateTopicRequest, ReplicateTopicResponse>(
+                    "ReplicateTopic",
+                    new() { Name = t, Replicas = 3 }
+                )
+        ),
+        new(
+            Control,
             "DeleteTopic",
             Right.Manage,
             null,
