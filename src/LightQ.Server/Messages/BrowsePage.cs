@@ -5,7 +5,6 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 using LightQ.Storage;
 using GapReason = LightQ.Client.GapReason;
 using Partition = LightQ.Broker.Topics.Partition;
