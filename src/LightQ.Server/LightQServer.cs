@@ -423,6 +423,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             _limits,
             _security,
             this,
+            _audit,
             time,
             _options.ConnectionTime,
             _logger,
@@ -540,7 +541,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         );
         return new ServerSecurity(
             broker,
-            AdminPassword.ReadOrCreate(_directory.Path, _logger),
+            broker.Replicas.Members is null
+                ? AdminPassword.ReadOrCreate(_directory.Path, _logger)
+                : ClusterAdminPassword.Settle(_directory.Path, broker.Users, _logger),
             options,
             _limits!.Refusals,
             events,

@@ -2,6 +2,7 @@ using System.Net;
 using LightQ.Broker;
 using LightQ.Broker.Replication;
 using LightQ.Protocol;
+using LightQ.Server.Configuration;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server;
@@ -169,6 +170,9 @@ public sealed record LightQServerOptions
 
     /// <summary>The clock; not a configuration value. Default: the system's.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    /// <summary>Where the values come from; none of them itself.</summary>
+    internal SettingSources Sources { get; init; } = SettingSources.None;
 
     /// <summary>
     /// The clock of connections: heartbeats, time-outs. Another than <see cref="TimeProvider"/> where that one jumps,

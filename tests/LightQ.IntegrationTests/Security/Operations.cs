@@ -334,6 +334,18 @@ internal static class Operations
         ),
         new(
             Control,
+            "ReplicateTopic",
+            Right.Manage,
+            ErrorCode.NotSupported,
+            ErrorCode.UnknownTopic,
+            (s, t) =>
+                s.CallAsync<ReplicateTopicRequest, ReplicateTopicResponse>(
+                    "ReplicateTopic",
+                    new() { Name = t, Replicas = 3 }
+                )
+        ),
+        new(
+            Control,
             "DeleteTopic",
             Right.Manage,
             null,
@@ -396,6 +408,22 @@ internal static class Operations
             ErrorCode.None,
             ErrorCode.None,
             (s, _) => s.CallAsync<ConfirmCatalogRequest, ConfirmCatalogResponse>("ConfirmCatalog", new())
+        ),
+        new(
+            Control,
+            "ListSettings",
+            Right.Admin,
+            ErrorCode.None,
+            ErrorCode.None,
+            (s, _) => s.CallAsync<ListSettingsRequest, ListSettingsResponse>("ListSettings", new())
+        ),
+        new(
+            Control,
+            "ListAuditEvents",
+            Right.Admin,
+            ErrorCode.None,
+            ErrorCode.None,
+            (s, _) => s.CallAsync<ListAuditEventsRequest, ListAuditEventsResponse>("ListAuditEvents", new())
         ),
         new(
             Control,
