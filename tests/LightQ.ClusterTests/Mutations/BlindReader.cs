@@ -18,12 +18,15 @@ internal sealed class BlindReader(IReplicatedStream inner, bool seesEpoch, bool 
 
     public async ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken)
     {
+        // Several are asked for at once: one at a time, a claimer would never come up to a live owner.
+        StreamEntry? found = await inner.GetAsync(sequence, cancellationToken);
         await _reading.WaitAsync(cancellationToken);
         try
         {
             while ((ulong)_entries.Count < sequence)
             {
-                if (await inner.GetAsync((ulong)_entries.Count + 1, cancellationToken) is not { } entry)
+                ulong next = (ulong)_entries.Count + 1;
+                if ((next == sequence ? found : await inner.GetAsync(next, cancellationToken)) is not { } entry)
                     return null;
                 Take(entry);
             }

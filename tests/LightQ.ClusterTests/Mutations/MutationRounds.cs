@@ -15,8 +15,8 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
 {
     private const int Nodes = 3,
         Producers = 4,
-        Batches = 200,
-        Claims = 25;
+        Batches = 300,
+        Claims = 40;
 
     private static readonly TimeSpan Longest = TimeSpan.FromSeconds(15);
 
