@@ -380,7 +380,7 @@ public sealed class DeadLettersTests
         string group = "billing"
     ) => client.DeadLetters.ListPageAsync("orders", group, options, Cancelled);
 
-    private static async Task<long[]> OffsetsAsync(
+    private static async Task<IReadOnlyList<long>> OffsetsAsync(
         LightQClient client,
         LetterListOptions options,
         string group = "billing"
@@ -389,7 +389,7 @@ public sealed class DeadLettersTests
         var offsets = new List<long>();
         await foreach (DeadLetterInfo letter in client.DeadLetters.ListAsync("orders", group, options, Cancelled))
             offsets.Add(letter.Offset);
-        return [.. offsets];
+        return offsets;
     }
 
     private static (long, int, long, string, int) Facts(DeadLetterInfo letter) =>
