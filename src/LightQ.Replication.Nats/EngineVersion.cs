@@ -13,6 +13,12 @@ public static class EngineVersion
 
     internal const string FirstWithSync = "2.10.0";
 
+    /// <summary>
+    /// Before this one, a server that starts again takes a purge of some entries for a purge of all that were there
+    /// (nats-server#4196).
+    /// </summary>
+    internal const string FirstWithSafePurge = "2.9.18";
+
     /// <summary>Compares two versions; what follows a hyphen does not count, and what is no number is 0.</summary>
     public static int Compare(string left, string right)
     {

@@ -105,7 +105,7 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
     /// <remarks>
     /// A short-lived consumer delivers what its server has. Where it has no more, or is lost, the stream's leader says
     /// which entry comes next, if any: so a replica that is behind is not taken for the end, nor a purged end for one
-    /// that is behind.
+    /// that is behind. The leader confirms each hole, too: a replica may have lost what the others have.
     /// </remarks>
     public async IAsyncEnumerable<StreamEntry> ReadAsync(
         ulong first,
@@ -126,6 +126,15 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
                 await using ConfiguredAsyncDisposable closing = pull.ConfigureAwait(false);
                 while (next <= end && await pull.TryNextAsync(cancellationToken).ConfigureAwait(false) is { } entry)
                 {
+                    if (
+                        entry.Sequence > next
+                        && await FindAsync(next, Math.Min(entry.Sequence - 1, end), cancellationToken)
+                            .ConfigureAwait(false)
+                            is not null
+                    )
+                    {
+                        break;
+                    }
                     next = Math.Max(next, entry.Sequence + 1);
                     if (entry.Sequence <= end)
                         yield return entry;
@@ -142,7 +151,13 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
         }
     }
 
-    public async ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken)
+    public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
+        EngineVersion.Compare(engine.ServerVersion, EngineVersion.FirstWithSafePurge) < 0
+            ? ValueTask.CompletedTask
+            : PurgeOnAnyVersionAsync(kind, before, cancellationToken);
+
+    /// <summary>Purges even where a server that starts again would remove more than that.</summary>
+    internal async ValueTask PurgeOnAnyVersionAsync(EntryKind kind, ulong before, CancellationToken cancellationToken)
     {
         // 0 would mean no limit to the servers, and 1 has nothing below it.
         if (before <= 1)

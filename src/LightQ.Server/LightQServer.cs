@@ -541,7 +541,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         );
         return new ServerSecurity(
             broker,
-            AdminPassword.ReadOrCreate(_directory.Path, _logger),
+            broker.Replicas.Members is null
+                ? AdminPassword.ReadOrCreate(_directory.Path, _logger)
+                : ClusterAdminPassword.Settle(_directory.Path, broker.Users, _logger),
             options,
             _limits!.Refusals,
             events,

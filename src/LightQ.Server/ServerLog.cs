@@ -44,6 +44,22 @@ internal static partial class ServerLog
     [LoggerMessage(2004, LogLevel.Information, "The password of the user admin was written to {Path}")]
     public static partial void PasswordWritten(ILogger logger, string path);
 
+    [LoggerMessage(
+        2038,
+        LogLevel.Warning,
+        "The password of the user admin in the cluster is the one in {Path} from now on, at every node: the file was "
+            + "changed"
+    )]
+    public static partial void PasswordChanged(ILogger logger, string path);
+
+    [LoggerMessage(
+        2039,
+        LogLevel.Warning,
+        "{Path} is not the password of the user admin in this cluster, and is ignored: another node has set it; delete "
+            + "the file, or write another password into it to set that one at every node"
+    )]
+    public static partial void PasswordOvertaken(ILogger logger, string path);
+
     [LoggerMessage(2005, LogLevel.Warning, "{Path} can be read by other users of this machine: chmod 600 it")]
     public static partial void PasswordReadable(ILogger logger, string path);
 

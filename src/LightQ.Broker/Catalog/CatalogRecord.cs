@@ -36,6 +36,12 @@ internal sealed record CatalogRecord
     /// <summary>The id of a token that has ended.</summary>
     public string? DeletedToken { get; init; }
 
+    /// <summary>The password of admin, in the catalog of a cluster.</summary>
+    public AdminCredentials? Admin { get; init; }
+
+    /// <summary>A login that was logged out before its time, in the catalog of a cluster.</summary>
+    public EndedLogin? EndedLogin { get; init; }
+
     /// <summary>The record as it is stored.</summary>
     public byte[] Write() => JsonSerializer.SerializeToUtf8Bytes(this, CatalogJson.Default.CatalogRecord);
 
@@ -46,10 +52,11 @@ internal sealed record CatalogRecord
             table = table with { Users = table.Users.SetItem(user.Name, user) };
         if (DeletedUser is { } name)
         {
-            table = new UserTable(
-                table.Users.Remove(name),
-                table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.User == name).Select(t => t.Hash))
-            );
+            table = table with
+            {
+                Users = table.Users.Remove(name),
+                Tokens = table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.User == name).Select(t => t.Hash)),
+            };
         }
 
         if (Token is { } token)
@@ -61,6 +68,10 @@ internal sealed record CatalogRecord
                 Tokens = table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.Id == id).Select(t => t.Hash)),
             };
         }
+        if (Admin is { } admin)
+            table = table with { Admin = admin };
+        if (EndedLogin is { } login)
+            table = login.ApplyTo(table);
 
         return table;
     }
@@ -151,6 +162,7 @@ internal sealed record CatalogRecord
             : Token is { } token
             && (token.Id is null || token.User is null || token.Hash is null || token.Description is null)
                 ? "token"
+            : Admin is { Password: null } ? "password of admin"
             : null;
     }
 
@@ -227,4 +239,5 @@ internal sealed record CatalogRecord
 [JsonSerializable(typeof(CatalogRecord))]
 [JsonSerializable(typeof(CatalogEntry))]
 [JsonSerializable(typeof(ClusterMembership))]
+[JsonSerializable(typeof(TopicLabel))]
 internal sealed partial class CatalogJson : JsonSerializerContext;

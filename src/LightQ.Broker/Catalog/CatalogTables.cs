@@ -65,7 +65,9 @@ internal sealed class CatalogTables
             .Concat(_topics.Values.Select(t => new CatalogRecord { Topic = t }))
             .Concat(_producers.Values.Select(p => new CatalogRecord { Producer = p }))
             .Concat(_users.Users.Values.Select(u => new CatalogRecord { User = u }))
-            .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }));
+            .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }))
+            .Concat(_users.Admin is null ? [] : [new CatalogRecord { Admin = _users.Admin }])
+            .Concat(_users.EndedLogins.Values.Select(l => new CatalogRecord { EndedLogin = l }));
 
     /// <summary>Makes a record count.</summary>
     /// <param name="record">The record.</param>

@@ -16,12 +16,12 @@ namespace LightQ.Broker.DeadLetters;
 /// </remarks>
 internal static class DeadLetterBatch
 {
+    /// <summary>Values of <see cref="DeadLetterHeader.Body"/>.</summary>
+    public const string WholeBatch = "batch",
+        Omitted = "omitted";
+
     /// <summary>What the headers of one letter need at most, beside the reason.</summary>
     private const int HeaderRoom = 2048;
-
-    /// <summary>Values of <see cref="DeadLetterHeader.Body"/>.</summary>
-    private const string WholeBatch = "batch",
-        Omitted = "omitted";
 
     /// <summary>Builds a batch of as many of a letter's messages, from its first, as fit.</summary>
     /// <param name="batch">The batch in which the messages lie.</param>

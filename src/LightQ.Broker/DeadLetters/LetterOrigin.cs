@@ -51,7 +51,7 @@ internal readonly record struct LetterOrigin(string Topic, string TopicId, uint 
     }
 
     /// <summary>The value of the last header of a name: the broker's stand behind the message's own.</summary>
-    private static string ValueOf(in RecordView record, string name)
+    public static string ValueOf(in RecordView record, string name)
     {
         string value = "";
         foreach (HeaderView header in record.Headers)

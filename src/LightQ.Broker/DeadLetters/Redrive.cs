@@ -20,8 +20,8 @@ internal sealed class Redrive(
     /// <summary>No group has such a name: '/' never occurs in one.</summary>
     private const string PositionPrefix = "/redrive/";
 
-    /// <summary>By partition of originals, the first letter that was not redriven yet.</summary>
-    private Dictionary<uint, long> _nexts = [];
+    /// <summary>By partition of originals, the letters that are settled.</summary>
+    private Dictionary<uint, SettledLetters> _settled = [];
     private long _redriven;
     private long _skipped;
 
@@ -56,11 +56,8 @@ internal sealed class Redrive(
             return (0, 0);
         topic.ThrowIfBroken(); // Redrive would skip a letter for good whose original cannot be read now.
         Partition[] own = [.. topic.Partitions.Where(p => p.Refusal is null)];
-        _nexts = own.ToDictionary(
-            p => p.Index,
-            p => store.TryGet(PlaceOf(p), NameOf(group), out long kept, out _) ? kept : 0
-        );
-        long next = _nexts.Values.DefaultIfEmpty(0).Min();
+        _settled = own.ToDictionary(p => p.Index, p => SettledLetters.Of(store, PlaceOf(p), group));
+        long next = _settled.Values.Select(s => s.Next).DefaultIfEmpty(0).Min();
         try
         {
             long? end = null;
@@ -77,7 +74,8 @@ internal sealed class Redrive(
         }
         finally
         {
-            broker.Groups.KeepRedriven(topic, group, groups, [.. own.Where(p => _nexts[p.Index] < next)], next);
+            Partition[] moved = [.. own.Where(p => _settled[p.Index].Next < next)];
+            broker.Groups.KeepRedriven(topic, group, groups, moved, next);
         }
         return (_redriven, _skipped);
     }
@@ -101,9 +99,9 @@ internal sealed class Redrive(
             bool isKnown = LetterOrigin.Read(record, out LetterOrigin origin);
             if (origin.Group != group || origin.Topic != topic.Name)
                 return;
-            if (topic.Settings.IsReplicated && !_nexts.ContainsKey(origin.Partition))
+            if (topic.Settings.IsReplicated && !_settled.ContainsKey(origin.Partition))
                 return; // The node that leads the original redrives it.
-            if (record.Offset < _nexts.GetValueOrDefault(origin.Partition))
+            if (_settled.GetValueOrDefault(origin.Partition)?.Contains(record.Offset) == true)
                 return;
             var home = groups.FirstOrDefault(g => g.Partition.Index == origin.Partition) as ExplicitGroup;
             bool isOfThisTopic = origin.TopicId == topic.Id.ToString("N"); // Not of a deleted topic of that name.

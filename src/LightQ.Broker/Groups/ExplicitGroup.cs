@@ -340,6 +340,28 @@ public sealed class ExplicitGroup : Group
         WakeMembers();
     }
 
+    internal override bool TryTakeBack(bool isForced)
+    {
+        lock (Gate)
+        {
+            if (_dying.Count != 0 && !isForced)
+                return false;
+            foreach (GroupMember member in Members)
+            {
+                var holder = (ExplicitMember)member;
+                while (holder.FirstLease is { } lease)
+                {
+                    holder.Expire(lease);
+                    while (lease.TryTakeOpen(out long first, out int count))
+                        _redeliveries.Add(new RedeliveryRange(first, count, lease.Deliveries, 0), _clock.Now);
+                    _pool.Return(lease);
+                    IsDirty = true;
+                }
+            }
+            return true;
+        }
+    }
+
     private protected override bool Holds(GroupMember member) => ((ExplicitMember)member).InFlight > 0;
 
     private ReadResult TakeLocked(ExplicitMember member, out LentRun run, out LogGap gap, out GroupDelivery delivery)

@@ -18,6 +18,7 @@ public abstract class Group
         Partition = partition;
         Name = name;
         IsPaused = state.IsPaused;
+        IsDraining = partition.IsLeaving;
     }
 
     /// <summary>The group's name.</summary>
@@ -35,7 +36,7 @@ public abstract class Group
     /// <summary>Whether its members get nothing until it is resumed.</summary>
     public bool IsPaused { get; private set; }
 
-    /// <summary>Whether its members get nothing any more, as the broker is about to stop.</summary>
+    /// <summary>Whether its members get nothing any more: the broker stops, or another node is to lead.</summary>
     private protected bool IsDraining { get; private set; }
 
     /// <summary>Whether it got everything that can be read, and no message of it can be redelivered.</summary>
@@ -181,6 +182,13 @@ public abstract class Group
         lock (Gate)
             IsDraining = true;
     }
+
+    /// <summary>
+    /// Takes back what its members hold, so that no settlement is taken from now on. It must have been drained.
+    /// </summary>
+    /// <param name="isForced">Also while letters are on their way to the dead-letter topic.</param>
+    /// <returns>Whether it has.</returns>
+    internal virtual bool TryTakeBack(bool isForced) => true;
 
     /// <summary>The state, if it changed since the last call.</summary>
     internal bool TryTakeState(out GroupState state)

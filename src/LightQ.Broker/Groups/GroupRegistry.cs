@@ -32,6 +32,7 @@ public sealed class GroupRegistry
     /// written once more.
     /// </summary>
     private readonly Lock _keeping = new();
+    private readonly Lock _settling = new();
 
     /// <summary>Groups are made one at a time, or together they might be too many.</summary>
     private readonly Lock _making = new();
@@ -229,6 +230,10 @@ public sealed class GroupRegistry
         CancellationToken cancellationToken
     ) => new Redrive(_broker, _store, topic, name, Find(topic, name)).RunAsync(cancellationToken);
 
+    /// <summary>The dead letters of a group, one by one.</summary>
+    /// <exception cref="BrokerException">There is no such group.</exception>
+    internal GroupLetters LettersOf(Topic topic, string name) => new(_broker, _store, topic, name, Find(topic, name));
+
     /// <summary>Says why a group gets nothing at the moment.</summary>
     public IReadOnlyList<GroupReason> Explain(Topic topic, string name)
     {
@@ -276,15 +281,69 @@ public sealed class GroupRegistry
         long nextLetter
     )
     {
+        KeepSettled(
+            topic,
+            name,
+            driven,
+            partitions.Select(Redrive.PlaceOf).Distinct(),
+            (_, settled) => settled.WithNext(nextLetter)
+        );
+    }
+
+    /// <summary>
+    /// Single letters were redriven or deleted: the disk gets that only after redriven originals are unsettled there.
+    /// </summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="name">The group.</param>
+    /// <param name="driven">What the group has to settle again; empty when nothing was redriven.</param>
+    /// <param name="letters">The letters' offsets, by where that is kept.</param>
+    /// <exception cref="UnstoredException">The disk refuses; it counts all the same.</exception>
+    internal void KeepLetters(
+        Topic topic,
+        string name,
+        IReadOnlyList<Group> driven,
+        IReadOnlyDictionary<Partition, List<long>> letters
+    ) => KeepSettled(topic, name, driven, letters.Keys, (place, settled) => settled.With(letters[place]));
+
+    /// <summary>All letters in front of one are settled; stored later.</summary>
+    internal void MoveLetters(Topic topic, string name, Partition place, long nextLetter)
+    {
+        Settle(name, [place], (_, settled) => settled.WithNext(nextLetter));
+        NoteSettled(topic);
+    }
+
+    private void KeepSettled(
+        Topic topic,
+        string name,
+        IReadOnlyList<Group> driven,
+        IEnumerable<Partition> places,
+        Func<Partition, SettledLetters, SettledLetters> change
+    )
+    {
         foreach (Group group in driven)
             Keep(group);
         UnstoredException? unstored = UnstoredException.Of(() => Flush(topic));
-        foreach (Partition place in partitions.Select(Redrive.PlaceOf).Distinct())
-            _store.Set(place, Redrive.NameOf(name), nextLetter, []);
+        Settle(name, places, change);
         if (unstored is not null)
             throw unstored;
         Flush(topic);
         NoteSettled(topic);
+    }
+
+    private void Settle(
+        string name,
+        IEnumerable<Partition> places,
+        Func<Partition, SettledLetters, SettledLetters> change
+    )
+    {
+        lock (_settling)
+        {
+            foreach (Partition place in places)
+            {
+                SettledLetters settled = change(place, SettledLetters.Of(_store, place, name));
+                _store.Set(place, Redrive.NameOf(name), settled.Next, settled.Encode());
+            }
+        }
     }
 
     /// <summary>Adds a member to the group that a request names.</summary>
@@ -373,6 +432,29 @@ public sealed class GroupRegistry
             Keep(group);
         GroupStore.RequestStore(partition);
     }
+
+    /// <summary>
+    /// What is kept on the disk of a partition's groups, as a partition with replicas keeps it: how far letters were
+    /// redriven, too, which stands beside the first partition on the disk.
+    /// </summary>
+    internal StreamPositions ForStream(Partition partition)
+    {
+        var positions = new StreamPositions();
+        foreach ((string name, long offset, ReadOnlyMemory<byte> state) in _store.OnDisk(partition))
+        {
+            if (!Redrive.IsPosition(name))
+                positions.Set(name, offset, state.ToArray());
+        }
+        foreach ((string name, long offset, _) in _store.OnDisk(Redrive.PlaceOf(partition)))
+        {
+            if (Redrive.IsPosition(name))
+                positions.Set(name, offset, []);
+        }
+        return positions;
+    }
+
+    /// <summary>Forgets what is on the disk of a topic whose positions are in streams now.</summary>
+    internal void ForgetDisk(Topic topic) => _store.ForgetDisk(topic.Id);
 
     /// <summary>Ends the groups of a partition that this node has lost: its next owner goes on with them.</summary>
     internal void End(Partition partition)

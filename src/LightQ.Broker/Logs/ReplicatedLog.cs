@@ -40,6 +40,7 @@ internal sealed class ReplicatedLog : ITopicLog
     private long _appendTime;
     private uint _epoch;
     private bool _isOwner;
+    private volatile bool _holdsBack;
     private volatile string? _whyNot = "the partition is not claimed yet";
 
     /// <summary>Makes the log of a partition that this node does not own yet.</summary>
@@ -138,9 +139,14 @@ internal sealed class ReplicatedLog : ITopicLog
     /// than that.
     /// </summary>
     /// <param name="reason">Why, for those that come meanwhile.</param>
+    /// <param name="holdsBack">
+    /// Whether what comes meanwhile waits, as for room, until the next owner has claimed: then its producers, whose
+    /// streams are ended at that moment, find an owner at once.
+    /// </param>
     /// <param name="cancellationToken">Stops waiting; what is not confirmed then is not acknowledged.</param>
-    public async Task StepDownAsync(string reason, CancellationToken cancellationToken)
+    public async Task StepDownAsync(string reason, bool holdsBack, CancellationToken cancellationToken)
     {
+        _holdsBack = holdsBack;
         if (!TryEnd(reason))
             return;
         _state.Collect();
@@ -157,7 +163,7 @@ internal sealed class ReplicatedLog : ITopicLog
     {
         baseOffset = -1;
         if (!_isOwner || _local.Failure is not null)
-            return AppendResult.Failed;
+            return _holdsBack && _local.Failure is null ? AppendResult.Full : AppendResult.Failed;
         if (_local.IsDiskFull)
             return AppendResult.DiskFull;
         if (_ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed)
@@ -244,6 +250,7 @@ internal sealed class ReplicatedLog : ITopicLog
 
     private async Task EndAsync()
     {
+        _holdsBack = false;
         TryEnd("the log is closed");
         await _sender.DisposeAsync().ConfigureAwait(false);
         _memory.Dispose();

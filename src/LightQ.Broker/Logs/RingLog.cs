@@ -1,3 +1,4 @@
+using System.Buffers;
 using LightQ.Disruptor;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -175,6 +176,47 @@ internal sealed class RingLog : ITopicLog
             var batch = new BatchView(run.Span);
             end = batch.NextOffset;
             return BatchTimes.Of(batch);
+        }
+    }
+
+    /// <summary>A place to read from for a reader that may outlive the topic; null when that is deleted.</summary>
+    internal LogCursor? FindCursor(StartKind start, long value)
+    {
+        lock (_appendLock)
+            return _isClosed ? null : Find(Ring.Tail, start, value);
+    }
+
+    /// <summary>Copies what is at a place, for a reader that holds nothing and may outlive the topic.</summary>
+    /// <param name="cursor">The place; moved behind what was copied, or behind the gap.</param>
+    /// <param name="maxBytes">Longest run wanted; one batch comes whole in any case.</param>
+    /// <param name="copy">Whole batches, rented from the shared pool.</param>
+    /// <param name="length">How many bytes they are.</param>
+    /// <param name="gap">What was overwritten in front of the oldest batch.</param>
+    internal ReadResult TryCopy(ref LogCursor cursor, int maxBytes, out byte[] copy, out int length, out LogGap gap)
+    {
+        (copy, length, gap) = ([], 0, default);
+        lock (_appendLock)
+        {
+            if (_isClosed)
+                return ReadResult.Closed;
+            if (!Ring.IsIntact(cursor.Position))
+            {
+                long expected = cursor.Offset;
+                cursor = Find(Ring.Tail, StartKind.Earliest, 0);
+                gap = new LogGap(expected, cursor.Offset - 1, GapReason.Dropped);
+                if (cursor.Offset > expected)
+                    return ReadResult.Gap;
+            }
+            if (!Ring.TryGetRun(cursor.Position, maxBytes, out RingRun run))
+                return ReadResult.AtEnd;
+            length = run.Length;
+            copy = ArrayPool<byte>.Shared.Rent(length);
+            run.Span.CopyTo(copy);
+            long end = cursor.Offset;
+            foreach (BatchView batch in new BatchRun(copy.AsSpan(0, length)))
+                end = batch.NextOffset;
+            cursor = new LogCursor(end, run.NextPosition);
+            return ReadResult.Run;
         }
     }
 

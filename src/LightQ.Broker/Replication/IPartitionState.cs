@@ -23,7 +23,10 @@ internal interface IPartitionState
     /// <summary>Positions that an earlier owner has saved.</summary>
     void OnPositions(ReadOnlySpan<byte> changed);
 
-    /// <summary>Notes how far the groups have got, before the ownership ends.</summary>
+    /// <summary>
+    /// Ends the groups and notes how far they have got, before the ownership ends: what a member settles later is not
+    /// taken.
+    /// </summary>
     void Collect();
 
     /// <summary>The state behind everything that was appended.</summary>

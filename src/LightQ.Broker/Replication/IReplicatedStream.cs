@@ -50,6 +50,8 @@ public interface IReplicatedStream
     /// </remarks>
     IAsyncEnumerable<StreamEntry> ReadAsync(ulong first, ulong last, CancellationToken cancellationToken);
 
-    /// <summary>Removes the entries of a kind with lower sequences.</summary>
+    /// <summary>
+    /// Removes the entries of a kind with lower sequences. Where the engine cannot do that safely, they stay.
+    /// </summary>
     ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken);
 }

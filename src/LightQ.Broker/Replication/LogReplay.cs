@@ -8,7 +8,8 @@ namespace LightQ.Broker.Replication;
 /// </summary>
 /// <remarks>
 /// An entry counts when its epoch is that of the last claim in front of it, and its offset is the one that comes next.
-/// Anything else is void: what an owner had under way when another one claimed. One thread at a time.
+/// Anything else is void: what an owner had under way when another one claimed. A claim that is the stream's first entry
+/// says with which epoch and offset the stream begins. One thread at a time.
 /// </remarks>
 internal sealed class LogReplay(IReplayTarget target)
 {
@@ -17,6 +18,7 @@ internal sealed class LogReplay(IReplayTarget target)
     private SavedState? _awaited;
     private ulong _lastPart;
     private long _purgedTo;
+    private bool _isBehindHole; // Until an entry counts.
 
     /// <summary>The sequence of the last entry that was read.</summary>
     public ulong Sequence { get; private set; }
@@ -111,41 +113,46 @@ internal sealed class LogReplay(IReplayTarget target)
         if (entry.Sequence <= Sequence)
             throw new ReplicationException($"{stream}: entry {entry.Sequence} came behind {Sequence}.");
         LoadAwaited(stream, entry.Sequence); // Its own entries may have been purged meanwhile.
-        bool isHole = entry.Sequence != Sequence + 1;
+        _isBehindHole |= entry.Sequence != Sequence + 1;
         Sequence = entry.Sequence;
         bool isValid =
             entry.Kind == EntryKind.Data
-                ? await TakeRunAsync(stream, entry, isHole, cancellationToken).ConfigureAwait(false)
-                : TakeControl(stream, entry, isHole);
-        if (!isValid)
+                ? await TakeRunAsync(stream, entry, cancellationToken).ConfigureAwait(false)
+                : TakeControl(stream, entry);
+        if (isValid)
+            _isBehindHole = false;
+        else
             VoidEntries++;
         LoadAwaited(stream, Sequence + 1);
         return isValid;
     }
 
-    private bool TakeControl(string stream, in StreamEntry stored, bool isHole)
+    private bool TakeControl(string stream, in StreamEntry stored)
     {
         if (!ControlEntry.TryDecode(stored, out ControlEntry? decoded))
             throw Damaged(stream, stored, "its checksum or layout is wrong");
         ControlEntry entry = decoded.Value;
-        if (entry.Kind == EntryKind.Claim)
+        bool isClaim = entry.Kind == EntryKind.Claim;
+        // A topic may have had messages before it had replicas.
+        if (isClaim && stored.Sequence == 1 && entry.Epoch != 0)
+            (Epoch, NextOffset) = (entry.Epoch - 1, entry.EndOffset);
+        if (_isBehindHole)
+            PassHole(stream, stored, isClaim ? Math.Max(entry.Epoch, 1) - 1 : entry.Epoch, entry.EndOffset);
+        if (entry.Epoch != (isClaim ? Epoch + 1 : Epoch) || entry.EndOffset != NextOffset)
+            return false;
+        if (isClaim)
         {
-            if (isHole && entry.EndOffset <= _purgedTo)
-                NextOffset = Math.Max(NextOffset, entry.EndOffset);
-            if (entry.Epoch != Epoch + 1 || entry.EndOffset != NextOffset)
-                return false;
             Epoch = entry.Epoch;
             Claimant = Replication.Claimant.Decode(entry.Body.Span);
-            return true;
         }
-        if (isHole && entry.EndOffset <= _purgedTo)
-            NextOffset = Math.Max(NextOffset, entry.EndOffset);
-        if (entry.Epoch != Epoch || entry.EndOffset != NextOffset)
-            return false;
-        if (entry.Kind == EntryKind.Snapshot)
+        else if (entry.Kind == EntryKind.Snapshot)
+        {
             TakePart(stored.Sequence, entry);
+        }
         else if (_awaited is null)
+        {
             target.OnPositions(entry.Body.Span);
+        }
         return true;
     }
 
@@ -184,14 +191,9 @@ internal sealed class LogReplay(IReplayTarget target)
     }
 
     /// <summary>A run counts as a whole or not at all: it was one append.</summary>
-    private async ValueTask<bool> TakeRunAsync(
-        string stream,
-        StreamEntry entry,
-        bool isHole,
-        CancellationToken cancellationToken
-    )
+    private async ValueTask<bool> TakeRunAsync(string stream, StreamEntry entry, CancellationToken cancellationToken)
     {
-        if (!Counts(stream, entry, isHole))
+        if (!Counts(stream, entry))
             return false;
         int at = 0;
         while (at < entry.Payload.Length)
@@ -214,7 +216,7 @@ internal sealed class LogReplay(IReplayTarget target)
         return true;
     }
 
-    private bool Counts(string stream, in StreamEntry entry, bool isHole)
+    private bool Counts(string stream, in StreamEntry entry)
     {
         long next = -1;
         for (ReadOnlySpan<byte> left = entry.Payload.Span; !left.IsEmpty; )
@@ -225,18 +227,9 @@ internal sealed class LogReplay(IReplayTarget target)
                 throw Damaged(stream, entry, $"the payload of the batch at offset {batch.BaseOffset} is wrong");
             if (next < 0)
             {
-                if (batch.LeaderEpoch != Epoch)
-                    return false;
-                if (isHole && batch.BaseOffset <= _purgedTo)
-                    NextOffset = Math.Max(NextOffset, batch.BaseOffset);
-                if (batch.BaseOffset > NextOffset && isHole)
-                {
-                    throw new ReplicationException(
-                        $"{stream}: entries in front of {entry.Sequence} are missing, with the offsets {NextOffset} to "
-                            + $"{batch.BaseOffset - 1}."
-                    );
-                }
-                if (batch.BaseOffset != NextOffset)
+                if (_isBehindHole)
+                    PassHole(stream, entry, batch.LeaderEpoch, batch.BaseOffset);
+                if (batch.LeaderEpoch != Epoch || batch.BaseOffset != NextOffset)
                     return false;
             }
             else if (batch.LeaderEpoch != Epoch || batch.BaseOffset != next)
@@ -247,6 +240,31 @@ internal sealed class LogReplay(IReplayTarget target)
             left = left[batch.Length..];
         }
         return next >= 0;
+    }
+
+    /// <summary>
+    /// Goes over a hole to an entry of an epoch that stands at an offset. Retention leaves every claim, and everything
+    /// behind the snapshot that counts.
+    /// </summary>
+    /// <exception cref="ReplicationException">Something is missing that retention has not removed.</exception>
+    private void PassHole(string stream, in StreamEntry entry, uint epoch, long offset)
+    {
+        if (epoch > Epoch)
+        {
+            throw new ReplicationException(
+                $"{stream}: entries in front of {entry.Sequence} are missing, among them the claim of epoch {epoch}, "
+                    + "which retention does not remove."
+            );
+        }
+        if (offset <= _purgedTo)
+            NextOffset = Math.Max(NextOffset, offset);
+        if (epoch == Epoch && offset > NextOffset)
+        {
+            throw new ReplicationException(
+                $"{stream}: entries in front of {entry.Sequence} are missing, with the offsets {NextOffset} to "
+                    + $"{offset - 1}."
+            );
+        }
     }
 
     private static ReplicationException Damaged(string stream, in StreamEntry entry, string what) =>

@@ -16,7 +16,8 @@ internal sealed class RunSender : IAsyncDisposable
         Sending = 1,
         Ended = 2;
 
-    private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(1),
+        LongestTrim = TimeSpan.FromSeconds(2);
     private readonly IReplicatedStream _stream;
     private readonly ByteRing _ring;
     private readonly CommittedCopy _copy;
@@ -193,7 +194,10 @@ internal sealed class RunSender : IAsyncDisposable
         {
             Volatile.Write(ref _isSnapshotWanted, false);
             if (_unsaved > 0 || End != _position)
+            {
+                Volatile.Write(ref _arePositionsWanted, false); // They are in it.
                 return _capture(EntryKind.Snapshot);
+            }
         }
         if (!Volatile.Read(ref _arePositionsWanted))
             return null;
@@ -205,11 +209,17 @@ internal sealed class RunSender : IAsyncDisposable
     /// <returns>Whether there is more to do; otherwise it rests, until <see cref="Signal"/>.</returns>
     private bool TryGoOn()
     {
-        if (_ended is { } ended && !HasWork)
-            ended.TrySetResult();
+        EndIfDone();
         Volatile.Write(ref _sending, Resting);
         Interlocked.MemoryBarrier();
         return HasWork && TryBegin();
+    }
+
+    /// <summary>The ownership is to end, and everything is stored.</summary>
+    private void EndIfDone()
+    {
+        if (_ended is { } ended && !HasWork)
+            ended.TrySetResult();
     }
 
     private async Task<bool> SaveAsync(PendingEntry pending)
@@ -242,6 +252,7 @@ internal sealed class RunSender : IAsyncDisposable
         {
             (_confirmedSnapshot, _unsaved) = (_last, 0);
             _saved.Enqueue((pending.EndOffset, first));
+            EndIfDone(); // The next owner does not wait until the stream is trimmed.
             await TrimAsync().ConfigureAwait(false);
             _previousSaved = first;
         }
@@ -257,16 +268,20 @@ internal sealed class RunSender : IAsyncDisposable
         ulong before = 0;
         while (_saved.Count > 1 && _saved.Peek().EndOffset <= _copy.StartOffset)
             before = _saved.Dequeue().First;
+        // The last one of an owner is not given up when its log is closed: the next owner may end before it trims.
+        using var patience = new CancellationTokenSource(LongestTrim);
+        CancellationToken stop = _ended is null ? _stop.Token : patience.Token;
         try
         {
             if (_previousSaved != 0)
-                await _stream.PurgeAsync(EntryKind.Positions, _previousSaved, _stop.Token).ConfigureAwait(false);
+                await _stream.PurgeAsync(EntryKind.Positions, _previousSaved, stop).ConfigureAwait(false);
             if (before == 0)
                 return;
-            await _stream.PurgeAsync(EntryKind.Data, before, _stop.Token).ConfigureAwait(false);
-            await _stream.PurgeAsync(EntryKind.Snapshot, before, _stop.Token).ConfigureAwait(false);
+            await _stream.PurgeAsync(EntryKind.Data, before, stop).ConfigureAwait(false);
+            await _stream.PurgeAsync(EntryKind.Snapshot, before, stop).ConfigureAwait(false);
         }
-        catch (ReplicationException)
+        catch (Exception e)
+            when (e is ReplicationException || (e is OperationCanceledException && patience.IsCancellationRequested))
         {
             // The next snapshot removes it, too. Whether the owner is still one, its next append says.
         }

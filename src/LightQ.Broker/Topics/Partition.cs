@@ -110,6 +110,9 @@ public sealed class Partition : IHousekept
     /// <summary>Whether another node may own it by now: nothing that happens here is kept any more.</summary>
     internal bool IsLost { get; private set; }
 
+    /// <summary>Whether another node is to lead it: its groups deliver nothing more.</summary>
+    internal bool IsLeaving { get; private set; }
+
     /// <summary>The named producers; guarded by <see cref="AppendLock"/>.</summary>
     internal ProducerTable NamedProducers { get; } = new();
 
@@ -371,6 +374,27 @@ public sealed class Partition : IHousekept
 
     /// <summary>The partition was lost.</summary>
     internal void MarkLost() => IsLost = true;
+
+    /// <summary>Its groups deliver nothing from now on; settlements are taken.</summary>
+    internal void DrainGroups()
+    {
+        IsLeaving = true; // A group that is not among these yet sees it.
+        foreach (Group group in Groups())
+            group.Drain();
+    }
+
+    /// <summary>
+    /// Its groups, which are drained, take no settlements from now on: what was answered is what is kept.
+    /// </summary>
+    /// <param name="isForced">Also while letters are on their way to the dead-letter topic.</param>
+    /// <returns>Whether none does.</returns>
+    internal bool TryEndSettling(bool isForced)
+    {
+        bool hasEnded = true;
+        foreach (Group group in Groups())
+            hasEnded &= group.TryTakeBack(isForced);
+        return hasEnded;
+    }
 
     /// <summary>Notes how far its groups have got.</summary>
     internal void KeepPositions() => _housekeeping?.KeepPositions(this);

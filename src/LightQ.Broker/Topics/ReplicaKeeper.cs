@@ -17,7 +17,8 @@ namespace LightQ.Broker.Topics;
 internal sealed class ReplicaKeeper : IAsyncDisposable
 {
     private static readonly TimeSpan ShortestPause = TimeSpan.FromMilliseconds(50),
-        LongestPause = TimeSpan.FromSeconds(1);
+        LongestPause = TimeSpan.FromSeconds(1),
+        LetterPoll = TimeSpan.FromMilliseconds(5);
 
     private readonly ReplicaSite _site;
     private readonly Topic _topic;
@@ -261,10 +262,13 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             // The wait may have been long.
             if (log.Lost.IsCompleted || Members.Find(to) is not { IsLive: true, State: MemberState.Alive })
                 return false;
+            await EndSettlingAsync(partition).ConfigureAwait(false);
             long began = Time.GetTimestamp();
-            await EndAppendsAsync(log, reason).ConfigureAwait(false);
+            partition.Leader = () => (epoch, Members.Find(to)?.DataAddress ?? "");
+            await EndAppendsAsync(log, reason, holdsBack: true).ConfigureAwait(false);
             partition.MarkLost();
             Tell(PartitionStand.Released, epoch, to, isPinned);
+            partition.Leader = FindLeader;
             Put(Refused(NotLeader(reason, to, epoch)));
             Situation now;
             do
@@ -326,16 +330,28 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     {
         if (_topic.Partitions[(int)_index].Log is not ReplicatedLog log)
             return;
-        await EndAppendsAsync(log, "the broker is stopping").ConfigureAwait(false);
+        await EndAppendsAsync(log, "the broker is stopping", holdsBack: false).ConfigureAwait(false);
         Tell(PartitionStand.Released, log.Epoch, NextOf(Members.Of(_id)) ?? "");
     }
 
-    private async Task EndAppendsAsync(ReplicatedLog log, string reason)
+    /// <summary>
+    /// Groups deliver nothing more, and take no settlements when none of their letters is on its way any more: what a
+    /// member gave up was answered, and must not be redelivered.
+    /// </summary>
+    private async Task EndSettlingAsync(Partition partition)
+    {
+        partition.DrainGroups();
+        long began = Time.GetTimestamp();
+        while (!partition.TryEndSettling(isForced: false) && Time.GetElapsedTime(began) < _site.Options.LongestGap)
+            await Task.Delay(LetterPoll, Time, _stop.Token).ConfigureAwait(false);
+    }
+
+    private async Task EndAppendsAsync(ReplicatedLog log, string reason, bool holdsBack)
     {
         using var patience = new CancellationTokenSource(_site.Options.LongestHandover, Time);
         try
         {
-            await log.StepDownAsync(reason, patience.Token).ConfigureAwait(false);
+            await log.StepDownAsync(reason, holdsBack, patience.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {

@@ -241,6 +241,27 @@ public sealed class UserStore
         TakeAway(() => new CatalogRecord { DeletedToken = GetToken(id).Id });
     }
 
+    /// <summary>Ends a login of the cluster before its time, at every node.</summary>
+    /// <param name="id">The login.</param>
+    /// <param name="expires">When it would have ended.</param>
+    internal void EndLogin(Guid id, DateTimeOffset expires) =>
+        TakeAway(() =>
+            Table.EndedLogins.ContainsKey(id)
+                ? null
+                : new CatalogRecord { EndedLogin = new EndedLogin(id, expires, _time.GetUtcNow()) }
+        );
+
+    /// <summary>Sets the password of admin for all nodes of the cluster; logins with the one before end.</summary>
+    /// <param name="passwordHash">Its hash.</param>
+    /// <param name="isFirst">Whether it is set only if there is none yet.</param>
+    /// <returns>Whether it was set.</returns>
+    internal bool SetAdminPassword(string passwordHash, bool isFirst = false) =>
+        TakeAway(() =>
+            isFirst && Table.Admin is not null
+                ? null
+                : new CatalogRecord { Admin = new AdminCredentials(passwordHash, (Table.Admin?.Generation ?? 0) + 1) }
+        );
+
     /// <summary>Another change has changed rights: a topic's own user, or another node.</summary>
     internal void RaiseChanged() => Changed?.Invoke();
 

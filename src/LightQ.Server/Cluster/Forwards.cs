@@ -20,7 +20,9 @@ internal sealed class Forwards
     public Forwards(NodeCalls calls, AccessControl access, PublishOnce here, TimeProvider time)
     {
         AddGroups(calls);
+        AddLetters(calls);
         AddTopics(calls);
+        _unary[Package + "Messages/Browse"] = new BrowseForward(calls);
         var publish = new PublishForward(calls);
         var spread = new PublishSpread(publish, here, access);
         _unary[Package + "Messages/Publish"] = publish;
@@ -109,6 +111,46 @@ internal sealed class Forwards
         );
     }
 
+    private void AddLetters(NodeCalls calls)
+    {
+        Add(
+            calls,
+            new TopicRoute<ListLettersRequest, ListLettersResponse>(
+                Unary<ListLettersRequest, ListLettersResponse>("DeadLetters/ListLetters"),
+                r => r.Topic
+            )
+            {
+                Merge = LetterMerge.List,
+                PartitionOf = r => r.HasPartition ? r.Partition : null,
+                IsOfGroup = true,
+            }
+        );
+        Add(
+            calls,
+            new TopicRoute<RedriveLettersRequest, RedriveLettersResponse>(
+                Unary<RedriveLettersRequest, RedriveLettersResponse>("DeadLetters/RedriveLetters"),
+                r => r.Topic
+            )
+            {
+                Merge = LetterMerge.Redrive,
+                IsOfGroup = true,
+                Longest = LongestRedrive,
+            }
+        );
+        Add(
+            calls,
+            new TopicRoute<DeleteLettersRequest, DeleteLettersResponse>(
+                Unary<DeleteLettersRequest, DeleteLettersResponse>("DeadLetters/DeleteLetters"),
+                r => r.Topic
+            )
+            {
+                Merge = LetterMerge.Delete,
+                IsOfGroup = true,
+                Longest = LongestRedrive,
+            }
+        );
+    }
+
     private void AddTopics(NodeCalls calls)
     {
         Add(
@@ -143,6 +185,10 @@ internal sealed class Forwards
                 PartitionOf = r => r.Partition,
                 Merge = (_, parts) => parts[0].Response,
             }
+        );
+        _unary[Package + "Topics/ReplicateTopic"] = new ReplicateForward(
+            calls,
+            Unary<ReplicateTopicRequest, ReplicateTopicResponse>("Topics/ReplicateTopic")
         );
         Add(
             calls,

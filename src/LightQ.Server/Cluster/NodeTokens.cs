@@ -2,7 +2,6 @@ using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
 using LightQ.Broker;
-using LightQ.Broker.Topics;
 using LightQ.Server.Security;
 
 namespace LightQ.Server.Cluster;
@@ -15,16 +14,13 @@ namespace LightQ.Server.Cluster;
 /// <code>
 ///  0  32  HMAC-SHA256 of the rest
 /// 32   8  end, in unix milliseconds
-/// 40      to, method; kind, name, id, topic, generation, digest of the password's hash, token's hash, is local
+/// 40      to, method; the caller, see PrincipalFormat
 /// </code>
-/// The caller has there what it has shown here, so it is looked up again, and a change of rights counts at once.
 /// </remarks>
 internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker, TimeProvider time)
 {
     /// <summary>The metadata's name.</summary>
     public const string MetadataName = "lightq-node";
-
-    private const long NoGeneration = -1;
 
     /// <summary>For the way, and for clocks that differ.</summary>
     private static readonly TimeSpan Life = TimeSpan.FromMinutes(1);
@@ -43,14 +39,7 @@ internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker
             writer.Write((time.GetUtcNow() + Life).ToUnixTimeMilliseconds());
             writer.Write(to);
             writer.Write(method);
-            writer.Write((byte)caller.Kind);
-            writer.Write(caller.Name);
-            writer.Write(caller.Id.ToByteArray());
-            writer.Write(caller.TopicName);
-            writer.Write(caller.PasswordGeneration ?? NoGeneration);
-            writer.Write(DigestOf(caller.PasswordHash));
-            writer.Write(caller.TokenHash ?? "");
-            writer.Write(caller.IsLocal);
+            PrincipalFormat.Write(writer, caller);
         }
         byte[] token = bytes.ToArray();
         HMACSHA256.HashData(secret, token.AsSpan(HMACSHA256.HashSizeInBytes), token);
@@ -90,42 +79,8 @@ internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker
                     + $"an old one"
             );
         }
-        return ReadCaller(reader);
+        return PrincipalFormat.Read(reader, broker);
     }
-
-    private Principal ReadCaller(BinaryReader reader)
-    {
-        var kind = (PrincipalKind)reader.ReadByte();
-        string name = reader.ReadString();
-        var id = new Guid(reader.ReadBytes(16));
-        string topic = reader.ReadString();
-        long generation = reader.ReadInt64();
-        string password = HashOf(topic, reader.ReadBytes(SHA256.HashSizeInBytes)),
-            token = reader.ReadString();
-        return Principal.OfNode(
-            kind,
-            name,
-            id,
-            topic,
-            generation == NoGeneration ? null : (uint)generation,
-            password,
-            token.Length == 0 ? null : token,
-            reader.ReadBoolean()
-        );
-    }
-
-    /// <summary>
-    /// The hash of a topic's password in force, if it is the one that the caller has shown; else none.
-    /// </summary>
-    private string HashOf(string topic, byte[] digest) =>
-        topic.Length != 0
-        && broker.TryGetTopic(topic, out Topic? found)
-        && found.Credentials?.Password is { } password
-        && CryptographicOperations.FixedTimeEquals(DigestOf(password), digest)
-            ? password
-            : "";
-
-    private static byte[] DigestOf(string text) => SHA256.HashData(Encoding.UTF8.GetBytes(text));
 
     private static BrokerException Refuse(string problem) =>
         new(ErrorCode.Unauthenticated, $"The metadata \"{MetadataName}\" {problem}.");

@@ -86,7 +86,7 @@ internal sealed class AuthService(
     {
         Principal principal = CallPrincipal.Of(context);
         string name = OwnOr(request.Name, principal);
-        if (name == UserStore.Admin)
+        if (name == UserStore.Admin && _users.Table.Admin is null)
         {
             throw new BrokerException(
                 ErrorCode.NotSupported,
@@ -106,7 +106,7 @@ internal sealed class AuthService(
             .Passwords.CreateAsync(request.Password, context.CancellationToken)
             .ConfigureAwait(false);
         access.DemandCurrent(principal); // Hashing took its time.
-        await TakeAwayAsync(SecurityAction.PasswordChanged, context, name, "", () => _users.SetPassword(name, hash))
+        await TakeAwayAsync(SecurityAction.PasswordChanged, context, name, "", () => Set(name, hash))
             .ConfigureAwait(false);
         return new SetPasswordResponse();
     }
@@ -220,6 +220,14 @@ internal sealed class AuthService(
             )
             .ConfigureAwait(false);
         return new RevokeTokenResponse();
+    }
+
+    private void Set(string user, string hash)
+    {
+        if (user == UserStore.Admin)
+            _users.SetAdminPassword(hash);
+        else
+            _users.SetPassword(user, hash);
     }
 
     private static bool IsOwn(Principal principal, string user) =>

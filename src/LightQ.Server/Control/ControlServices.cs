@@ -49,6 +49,7 @@ internal sealed class ControlServices(
         Stats.Descriptor,
         Groups.Descriptor,
         Protocol.Control.Messages.Descriptor,
+        DeadLetters.Descriptor,
         Auth.Descriptor,
         Operations.Descriptor,
         Backups.Descriptor,
@@ -89,16 +90,18 @@ internal sealed class ControlServices(
         services.AddSingleton(
             new ClusterService(broker, security.Access, security.Events, operations.GetAddresses, connectionTime)
         );
-        services.AddSingleton(
-            new MessagesService(
-                broker,
-                security.Access,
-                _calls,
-                new Fetchers(broker, _calls, security.Access, limits, time),
-                PublishOnce.MostBytes(limits.DataPlane),
-                time
-            )
+        var messages = new MessagesService(
+            broker,
+            security.Access,
+            _calls,
+            new Fetchers(broker, _calls, security.Access, limits, time),
+            PublishOnce.MostBytes(limits.DataPlane),
+            time,
+            security.Events,
+            nodes
         );
+        services.AddSingleton(messages);
+        services.AddSingleton(new DeadLettersService(broker, messages.Republisher, security.Events));
         services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host), nodes));
         services.AddGrpc(grpc =>
         {
@@ -142,6 +145,7 @@ internal sealed class ControlServices(
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<BackupsService>();
         app.MapGrpcService<ClusterService>();
+        app.MapGrpcService<DeadLettersService>();
         app.MapGrpcService<LettersService>();
         app.MapGrpcHealthChecksService();
         app.MapGrpcService<ReflectionServiceImpl>();

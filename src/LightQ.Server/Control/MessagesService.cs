@@ -1,8 +1,11 @@
 using Grpc.Core;
 using LightQ.Broker;
+using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
+using Right = LightQ.Broker.Users.Right;
+using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
@@ -13,16 +16,25 @@ namespace LightQ.Server.Control;
 /// <param name="fetchers">Serves the calls that fetch and settle.</param>
 /// <param name="maxMessageBytes">The largest message of any topic.</param>
 /// <param name="time">The clock.</param>
+/// <param name="events">Is told what was published again.</param>
+/// <param name="nodes">Has other nodes answer for what they lead; null where there is no cluster.</param>
 internal sealed class MessagesService(
     LightQBroker broker,
     AccessControl access,
     MessageCalls calls,
     Fetchers fetchers,
     int maxMessageBytes,
-    TimeProvider time
+    TimeProvider time,
+    ISecurityEvents events,
+    INodes? nodes = null
 ) : Protocol.Control.Messages.MessagesBase
 {
     private readonly PublishOnce _once = new(broker, maxMessageBytes, time);
+
+    private Republisher? _republisher;
+
+    /// <summary>Publishes stored messages again.</summary>
+    public Republisher Republisher => _republisher ??= new(nodes, access, Browse, Publish);
 
     public override Task<PublishResponse> Publish(PublishRequest request, ServerCallContext context) =>
         _once.RunAsync(request, context.CancellationToken);
@@ -60,4 +72,54 @@ internal sealed class MessagesService(
 
     public override Task<SettleResponse> Settle(SettleRequest request, ServerCallContext context) =>
         Task.FromResult(fetchers.Settle(request, context));
+
+    public override async Task<BrowseResponse> Browse(BrowseRequest request, ServerCallContext context)
+    {
+        Topic topic = broker.GetTopic(request.Topic);
+        BrowseRequests.Check(request, topic);
+        long now = UnixMicroseconds.From(time.GetUtcNow());
+        return await BrowseWalk
+            .RunAsync(
+                request,
+                BrowseRequests.PartitionsOf(request, topic),
+                one => BrowsePage.ReadAsync(topic.GetPartition(one.Partition), one, now, context.CancellationToken)
+            )
+            .ConfigureAwait(false);
+    }
+
+    public override async Task<RepublishResponse> Republish(RepublishRequest request, ServerCallContext context)
+    {
+        string target = request.TargetTopic.Length != 0 ? request.TargetTopic : request.Topic;
+        Republisher.Demand(context, Right.Publish, target);
+        MessageEdits.Check(request.Edit);
+        PublishedMessage stored = await Republisher
+            .ReadAsync(request.Topic, request.Partition, request.Offset, context)
+            .ConfigureAwait(false);
+        PublishResponse published = await Republisher
+            .PublishAsync(
+                target,
+                request.HasTargetPartition ? request.TargetPartition : null,
+                MessageEdits.Apply(stored, request.Edit),
+                context
+            )
+            .ConfigureAwait(false);
+        MessagePosition position = published.Positions[0];
+        await events
+            .RaiseAsync(
+                new SecurityEvent(
+                    SecurityAction.MessageRepublished,
+                    CallPrincipal.Of(context).ToString(),
+                    Origin.Control(context),
+                    $"{request.Topic}/{request.Partition}/{request.Offset}",
+                    $"as {target}/{position.Partition}/{position.Offset}"
+                )
+            )
+            .ConfigureAwait(false);
+        return new RepublishResponse
+        {
+            Topic = target,
+            Position = position,
+            Durability = published.Durability,
+        };
+    }
 }

@@ -1,5 +1,6 @@
 using System.Text;
 using Google.Protobuf;
+using Google.Protobuf.Collections;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Records;
@@ -49,6 +50,23 @@ internal static class DeliveryMapping
             },
         };
 
+    /// <summary>Adds the headers of a message as they are sent, in order.</summary>
+    /// <exception cref="ProtocolException">They contradict themselves.</exception>
+    public static void AddHeaders(in RecordView record, RepeatedField<MessageHeader> headers)
+    {
+        foreach (HeaderView header in record.Headers)
+        {
+            headers.Add(
+                new MessageHeader
+                {
+                    Name = NameOf(header),
+                    Id = header.WellKnownId,
+                    Value = ByteString.CopyFrom(header.Value),
+                }
+            );
+        }
+    }
+
     private static Delivery Read(RunReader run, long credit)
     {
         var delivery = new Delivery();
@@ -90,17 +108,7 @@ internal static class DeliveryMapping
         };
         if (record.HasKey)
             message.Key = ByteString.CopyFrom(record.Key);
-        foreach (HeaderView header in record.Headers)
-        {
-            message.Headers.Add(
-                new MessageHeader
-                {
-                    Name = NameOf(header),
-                    Id = header.WellKnownId,
-                    Value = ByteString.CopyFrom(header.Value),
-                }
-            );
-        }
+        AddHeaders(record, message.Headers);
         if (run.Range.Count != 0)
         {
             message.DeliveryId = run.Range.DeliveryId;

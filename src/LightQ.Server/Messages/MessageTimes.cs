@@ -9,6 +9,9 @@ namespace LightQ.Server.Messages;
 /// <summary>Times of messages between protobuf and batches.</summary>
 internal static class MessageTimes
 {
+    /// <summary>The end of the year 9999, in unix microseconds.</summary>
+    private const long LatestTime = 253_402_300_799_999_999;
+
     private static readonly TimeSpan ShortestTimeToLive = TimeSpan.FromMilliseconds(1);
 
     /// <summary>When a message is due and when it expires, and its id.</summary>
@@ -85,4 +88,10 @@ internal static class MessageTimes
         (long seconds, long left) = Math.DivRem(microseconds, 1_000_000);
         return new Timestamp { Seconds = seconds, Nanos = (int)left * 1000 };
     }
+
+    /// <summary>
+    /// Unix microseconds that a client has said; null for what protobuf has no time for: before 1970 or after 9999.
+    /// </summary>
+    public static Timestamp? ToProtoOrNull(long microseconds) =>
+        microseconds is >= 0 and <= LatestTime ? ToProto(microseconds) : null;
 }

@@ -21,17 +21,19 @@ internal static class AdminPassword
 
     /// <summary>Reads the password; the first time, makes one.</summary>
     /// <exception cref="ServerStartException">The file is empty or cannot be read.</exception>
-    public static string ReadOrCreate(string directory, ILogger logger)
+    public static string ReadOrCreate(string directory, ILogger logger) =>
+        Read(directory, logger) ?? Create(directory, logger);
+
+    /// <summary>Reads the password; null where there is no file.</summary>
+    /// <exception cref="ServerStartException">The file is empty or cannot be read.</exception>
+    public static string? Read(string directory, ILogger logger)
     {
         string path = Path.Combine(directory, FileName);
         try
         {
             if (!File.Exists(path))
-            {
-                Create(path);
-                ServerLog.PasswordWritten(logger, path);
-            }
-            else if (
+                return null;
+            if (
                 !OperatingSystem.IsWindows()
                 && (File.GetUnixFileMode(path) & ~(OwnerOnly | UnixFileMode.UserExecute)) != 0
             )
@@ -50,16 +52,32 @@ internal static class AdminPassword
         }
         catch (UnauthorizedAccessException e)
         {
-            throw new ServerStartException(
-                ServerStartFailure.AccessDenied,
-                $"'{path}' cannot be read or written by this user: {e.Message}",
-                e
-            );
+            throw Denied(path, e);
         }
     }
 
-    /// <summary>Written under another name first, so that a crash leaves no half of a password.</summary>
-    private static void Create(string path)
+    /// <summary>Makes one, in a file that is not there yet.</summary>
+    /// <exception cref="ServerStartException">The file cannot be written.</exception>
+    public static string Create(string directory, ILogger logger)
+    {
+        string path = Path.Combine(directory, FileName);
+        string password = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(PasswordBytes));
+        try
+        {
+            Write(path, password);
+        }
+        catch (UnauthorizedAccessException e)
+        {
+            throw Denied(path, e);
+        }
+        ServerLog.PasswordWritten(logger, path);
+        return password;
+    }
+
+    /// <summary>
+    /// Writes a file for the broker's user alone; under another name first, so that a crash leaves no half of it.
+    /// </summary>
+    public static void Write(string path, string text)
     {
         string temporary = path + ".new";
         File.Delete(temporary);
@@ -68,11 +86,12 @@ internal static class AdminPassword
             options.UnixCreateMode = OwnerOnly;
         using (var file = new FileStream(temporary, options))
         {
-            file.Write(
-                Encoding.ASCII.GetBytes(Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(PasswordBytes)))
-            );
+            file.Write(Encoding.ASCII.GetBytes(text));
             file.Flush(flushToDisk: true);
         }
-        File.Move(temporary, path);
+        File.Move(temporary, path, overwrite: true);
     }
+
+    private static ServerStartException Denied(string path, UnauthorizedAccessException e) =>
+        new(ServerStartFailure.AccessDenied, $"'{path}' cannot be read or written by this user: {e.Message}", e);
 }

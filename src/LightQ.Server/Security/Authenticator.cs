@@ -32,35 +32,43 @@ internal sealed class Authenticator
         TimeSpan.FromMilliseconds(1500)
     );
 
+    /// <summary>The account of admin in the queue of passwords, as a user's id is of a user.</summary>
+    private static readonly Guid AdminAccount = new("6b1f2f0e-6d5c-4c7e-9a54-0d5e1f3a9c11");
+
     private readonly LightQBroker _broker;
     private volatile AuthenticatorOptions _options;
     private readonly ISecurityEvents _events;
     private readonly TimeProvider _time;
-    private readonly byte[] _adminHash;
+    private readonly byte[]? _adminHash;
     private readonly LoginTokens _logins;
+    private readonly SignedLogins? _signed;
 
     /// <param name="broker">Knows the users, and the topics that have one of their own.</param>
     /// <param name="adminPassword">
-    /// The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory.
+    /// The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory. Null in a
+    /// cluster, whose catalog has it.
     /// </param>
     /// <param name="options">Which clients need not log in.</param>
     /// <param name="refusals">Counts logins that are rejected because there are too many.</param>
     /// <param name="events">Gets every login.</param>
     /// <param name="time">The clock that tokens expire by.</param>
+    /// <param name="signed">Makes and reads the logins' tokens of a cluster; null for a broker alone.</param>
     public Authenticator(
         LightQBroker broker,
-        string adminPassword,
+        string? adminPassword,
         AuthenticatorOptions options,
         LimitRefusals refusals,
         ISecurityEvents events,
-        TimeProvider time
+        TimeProvider time,
+        SignedLogins? signed = null
     )
     {
         _broker = broker;
         _options = options;
         _events = events;
         _time = time;
-        _adminHash = SHA256.HashData(Encoding.UTF8.GetBytes(adminPassword));
+        _signed = signed;
+        _adminHash = adminPassword is null ? null : SHA256.HashData(Encoding.UTF8.GetBytes(adminPassword));
         _logins = new LoginTokens(options.MaxLoginsPerUser, refusals, time);
         Passwords = new PasswordQueue(options.MaxWaitingLogins, refusals);
     }
@@ -195,12 +203,7 @@ internal sealed class Authenticator
         }
         if (user == Admin)
         {
-            principal = CryptographicOperations.FixedTimeEquals(
-                SHA256.HashData(Encoding.UTF8.GetBytes(password)),
-                _adminHash
-            )
-                ? Principal.Admin()
-                : null;
+            principal = await OfAdminAsync(password, origin, cancellationToken).ConfigureAwait(false);
         }
         else if (user.IndexOf(TopicSeparator, StringComparison.Ordinal) is var separator && separator >= 0)
         {
@@ -239,9 +242,7 @@ internal sealed class Authenticator
     /// <exception cref="BrokerException">It is unknown or has ended.</exception>
     public Principal OfToken(string token, Origin origin)
     {
-        string hash = HashOf(token);
-        if (!_logins.TryGet(hash, out Principal? principal) && IsLasting(hash, out AccessToken? lasting))
-            principal = OwnerOf(lasting);
+        Principal? principal = Find(token);
         if (principal is not null && IsCurrent(principal))
             return principal;
         _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", origin, Detail: "token"));
@@ -254,16 +255,32 @@ internal sealed class Authenticator
     /// <exception cref="BrokerException">The user has as many as it may have.</exception>
     public (string Token, DateTimeOffset Expires) IssueToken(Principal principal)
     {
-        string token = NewToken();
-        return (token, _logins.Add(HashOf(token), principal, IsCurrent));
+        if (_signed is null)
+        {
+            string token = NewToken();
+            return (token, _logins.Add(HashOf(token), principal, IsCurrent));
+        }
+        Principal login = principal.WithLogin(Guid.NewGuid());
+        DateTimeOffset expires = _logins.Add(login.LoginId.ToString()!, login, IsCurrent);
+        return (_signed.Issue(login, expires), expires);
     }
 
-    /// <summary>Gives a login back, and with it what it has opened.</summary>
+    /// <summary>Gives a login back, and with it what it has opened, in a cluster at every node.</summary>
     /// <returns>False when the token is not of a login.</returns>
+    /// <exception cref="UnstoredException">The cluster's catalog does not take it: the login goes on.</exception>
     public bool LogOut(string token, Origin origin)
     {
-        if (!_logins.TryRemove(HashOf(token), out Principal? principal))
+        Principal? principal;
+        if (_signed?.TryRead(token, out principal, out DateTimeOffset expires) == true)
+        {
+            Guid login = principal!.LoginId!.Value;
+            _broker.Users.EndLogin(login, expires);
+            _logins.TryRemove(login.ToString(), out _);
+        }
+        else if (!_logins.TryRemove(HashOf(token), out principal))
+        {
             return false;
+        }
         principal.Revoke();
         _events.Raise(new SecurityEvent(SecurityAction.LoggedOut, principal.ToString(), origin));
         return true;
@@ -276,10 +293,13 @@ internal sealed class Authenticator
             return false; // A token of admin is in the catalog, too.
         if (principal.IsRevoked || (principal.TokenHash is { } hash && !IsLasting(hash, out _)))
             return false;
+        if (principal.LoginId is { } login && _broker.Users.Table.EndedLogins.ContainsKey(login))
+            return false;
         return principal.Kind switch
         {
             PrincipalKind.Anonymous => AllowsAnonymous(principal.IsLocal),
-            PrincipalKind.Admin => true,
+            PrincipalKind.Admin => principal.PasswordGeneration is not { } shown
+                || shown == _broker.Users.Table.Admin?.Generation,
             PrincipalKind.User => _broker.Users.Table.Users.TryGetValue(principal.Name, out User? user)
                 && user.Id == principal.Id
                 && (principal.PasswordGeneration is not { } generation || generation == user.PasswordGeneration),
@@ -304,6 +324,17 @@ internal sealed class Authenticator
         : _broker.Users.Table.Users.TryGetValue(token.User, out User? user) ? Principal.OfToken(user, token.Hash)
         : null;
 
+    /// <summary>Who a token was given to, as far as that is known; it may have ended.</summary>
+    private Principal? Find(string token)
+    {
+        if (_signed?.TryRead(token, out Principal? signed, out DateTimeOffset expires) == true)
+            return expires > _time.GetUtcNow() ? signed : null;
+        string hash = HashOf(token);
+        if (!_logins.TryGet(hash, out Principal? principal) && IsLasting(hash, out AccessToken? lasting))
+            principal = OwnerOf(lasting);
+        return principal;
+    }
+
     private static string Printable(PeerChannel peer) =>
         string.Join(", ", peer.CertificateNames.Select(TopicName.Printable));
 
@@ -315,6 +346,25 @@ internal sealed class Authenticator
                 return Principal.OfCertificate(user);
         }
         return null;
+    }
+
+    private async ValueTask<Principal?> OfAdminAsync(
+        string password,
+        Origin origin,
+        CancellationToken cancellationToken
+    )
+    {
+        if (_adminHash is not null)
+        {
+            byte[] shown = SHA256.HashData(Encoding.UTF8.GetBytes(password));
+            return CryptographicOperations.FixedTimeEquals(shown, _adminHash) ? Principal.Admin() : null;
+        }
+        AdminCredentials? admin = _broker.Users.Table.Admin;
+        return await Passwords
+            .VerifyAsync(origin, AdminAccount, admin?.Password, password, cancellationToken)
+            .ConfigureAwait(false)
+            ? Principal.Admin(passwordGeneration: admin!.Generation)
+            : null;
     }
 
     private async ValueTask<Principal?> OfUserAsync(

@@ -25,7 +25,9 @@ internal sealed class Principal
     /// <summary>The topic's name, of a <see cref="PrincipalKind.TopicUser"/>.</summary>
     public string TopicName { get; private init; } = "";
 
-    /// <summary>Which of the user's passwords was shown; null when it was something else.</summary>
+    /// <summary>
+    /// Which of the user's passwords was shown; null when it was something else, or admin's own of a broker alone.
+    /// </summary>
     public uint? PasswordGeneration { get; private init; }
 
     /// <summary>The hash of the topic's password that was in force.</summary>
@@ -33,6 +35,9 @@ internal sealed class Principal
 
     /// <summary>The hash of the lasting token that was shown; null when it was something else.</summary>
     public string? TokenHash { get; private init; }
+
+    /// <summary>The login of the cluster whose token was shown; null when it was something else.</summary>
+    public Guid? LoginId { get; private init; }
 
     /// <summary>Whether it is on this machine.</summary>
     public bool IsLocal { get; private init; }
@@ -44,8 +49,10 @@ internal sealed class Principal
         new(PrincipalKind.Anonymous, UserStore.Anonymous) { IsLocal = isLocal };
 
     /// <summary>The admin; each login is one of its own, so that it can be given back.</summary>
-    public static Principal Admin(string? tokenHash = null) =>
-        new(PrincipalKind.Admin, UserStore.Admin) { TokenHash = tokenHash };
+    /// <param name="tokenHash">The hash of the lasting token that was shown.</param>
+    /// <param name="passwordGeneration">Which of the cluster's passwords was shown.</param>
+    public static Principal Admin(string? tokenHash = null, uint? passwordGeneration = null) =>
+        new(PrincipalKind.Admin, UserStore.Admin) { TokenHash = tokenHash, PasswordGeneration = passwordGeneration };
 
     /// <summary>A user that has shown its password.</summary>
     public static Principal OfPassword(User user) =>
@@ -75,6 +82,7 @@ internal sealed class Principal
         uint? passwordGeneration,
         string passwordHash,
         string? tokenHash,
+        Guid? loginId,
         bool isLocal
     ) =>
         new(kind, name)
@@ -84,8 +92,13 @@ internal sealed class Principal
             PasswordGeneration = passwordGeneration,
             PasswordHash = passwordHash,
             TokenHash = tokenHash,
+            LoginId = loginId,
             IsLocal = isLocal,
         };
+
+    /// <summary>The same, with a login that has an id.</summary>
+    public Principal WithLogin(Guid id) =>
+        OfNode(Kind, Name, Id, TopicName, PasswordGeneration, PasswordHash, TokenHash, id, IsLocal);
 
     /// <summary>Gives it back.</summary>
     public void Revoke() => _isRevoked = true;

@@ -17,6 +17,7 @@ internal static class RpcRules
         Operations = "/lightq.control.v1.Operations/",
         Backups = "/lightq.control.v1.Backups/",
         Nodes = "/lightq.control.v1.Cluster/",
+        DeadLetters = "/lightq.control.v1.DeadLetters/",
         Letters = "/lightq.control.v1.Letters/";
 
     /// <summary>Services that are open as a whole, by the beginning of their methods' names.</summary>
@@ -37,6 +38,7 @@ internal static class RpcRules
             [Topics + "ListTopics"] = RpcRule.LoggedIn,
             [Topics + "DeleteTopic"] = RpcRule.On<DeleteTopicRequest>(Right.Manage, r => r.Name),
             [Topics + "TruncateTopic"] = RpcRule.On<TruncateTopicRequest>(Right.Manage, r => r.Name),
+            [Topics + "ReplicateTopic"] = RpcRule.On<ReplicateTopicRequest>(Right.Manage, r => r.Name),
             [Topics + "SetTopicCredentials"] = RpcRule.On<SetTopicCredentialsRequest>(Right.Manage, r => r.Topic),
             [Stats + "GetTopicStats"] = RpcRule.Seeing<GetTopicStatsRequest>(r => r.Topic),
             [Stats + "WatchTopicStats"] = RpcRule.Seeing<WatchTopicStatsRequest>(r => r.Topic),
@@ -57,6 +59,12 @@ internal static class RpcRules
             [Messages + "Consume"] = RpcRule.Stream(Right.Consume),
             [Messages + "Fetch"] = RpcRule.On<FetchRequest>(Right.Consume, r => r.Topic),
             [Messages + "Settle"] = RpcRule.On<SettleRequest>(Right.Consume, r => r.Topic),
+            [Messages + "Browse"] = RpcRule.On<BrowseRequest>(Right.Consume, r => r.Topic),
+            [Messages + "Republish"] = RpcRule.On<RepublishRequest>(Right.Consume, r => r.Topic),
+            [DeadLetters + "ListLetters"] = RpcRule.On<ListLettersRequest>(Right.Consume, r => r.Topic),
+            [DeadLetters + "RedriveLetters"] = RpcRule.On<RedriveLettersRequest>(Right.Manage, r => r.Topic),
+            [DeadLetters + "DeleteLetters"] = RpcRule.On<DeleteLettersRequest>(Right.Manage, r => r.Topic),
+            [DeadLetters + "RepublishLetter"] = RpcRule.On<RepublishLetterRequest>(Right.Manage, r => r.Topic),
             [Operations + "Stop"] = RpcRule.Admin,
             [Operations + "Reload"] = RpcRule.Admin,
             [Operations + "ConfirmCatalog"] = RpcRule.Admin,

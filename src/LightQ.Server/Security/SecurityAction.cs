@@ -63,6 +63,18 @@ internal enum SecurityAction
     /// <summary>A group's dead-lettered messages were made available to it again.</summary>
     GroupRedriven,
 
+    /// <summary>Single dead letters of a group were redriven.</summary>
+    LettersRedriven,
+
+    /// <summary>Single dead letters of a group were settled, and nothing else was done with them.</summary>
+    LettersDeleted,
+
+    /// <summary>The message of a dead letter was published again.</summary>
+    LetterRepublished,
+
+    /// <summary>A stored message was published again.</summary>
+    MessageRepublished,
+
     /// <summary>The broker takes work.</summary>
     BrokerStarted,
 

@@ -7,7 +7,7 @@ internal sealed class ServerSecurity : IDisposable
 {
     public ServerSecurity(
         LightQBroker broker,
-        string adminPassword,
+        string? adminPassword,
         AuthenticatorOptions options,
         LimitRefusals refusals,
         ISecurityEvents events,
@@ -15,7 +15,10 @@ internal sealed class ServerSecurity : IDisposable
     )
     {
         Events = events;
-        Authenticator = new Authenticator(broker, adminPassword, options, refusals, events, time);
+        SignedLogins? signed = broker.Replicas.Members is null
+            ? null
+            : new SignedLogins(broker.GetNodeSecret(), broker);
+        Authenticator = new Authenticator(broker, adminPassword, options, refusals, events, time, signed);
         Access = new AccessControl(broker, Authenticator, time);
     }
 

@@ -120,6 +120,10 @@ public abstract class EngineTest(NatsFixture nats) : IAsyncLifetime
         return read;
     }
 
+    /// <summary>Purges, whether or not this version may do so on a server that starts again.</summary>
+    protected static async Task PurgeAsync(IReplicatedStream stream, EntryKind kind, ulong before) =>
+        await ((JetStreamStream)stream).PurgeOnAnyVersionAsync(kind, before, Cancellation);
+
     protected static Stored Of(StreamEntry entry) =>
         new(entry.Sequence, entry.Kind, System.Text.Encoding.UTF8.GetString(entry.Payload.Span));
 

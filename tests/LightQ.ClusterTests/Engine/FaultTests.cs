@@ -98,6 +98,45 @@ public sealed class FaultTests(NatsFixture nats) : EngineTest(nats)
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public async Task A_purge_takes_nothing_else_when_a_server_starts_again()
+    {
+        FaultRun.RequireTier("A server starts again, which takes it some seconds.");
+        (IReplicatedStream stream, List<Stored> entries) = await FillAsync();
+        await stream.PurgeAsync(EntryKind.Positions, 11, Cancellation);
+        await AppendMoreAsync(stream, entries);
+        if (ServerVersion >= new Version(2, 9, 18))
+            entries.RemoveAll(entry => entry.Kind == EntryKind.Positions && entry.Sequence < 11);
+        await Cluster.RestartAsync((await LeaderOfAsync(stream) + 1) % NatsCluster.Servers);
+        Assert.Equal(entries, await ReadAsync(stream));
+        foreach (ReplicaState replica in await Cluster.ReadReplicasAsync(stream.Name))
+            Assert.Equal((1ul, (ulong)entries.Count), (replica.First, replica.Messages));
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public async Task A_replica_that_has_lost_its_front_is_not_taken_for_the_stream()
+    {
+        FaultRun.RequireTier("A server starts again, which takes it some seconds.");
+        Assert.SkipWhen(
+            ServerVersion >= new Version(2, 9, 18),
+            $"nats-server {ServerVersion} cannot be made to lose it (nats-server#4196)."
+        );
+        (IReplicatedStream stream, List<Stored> entries) = await FillAsync();
+        await PurgeAsync(stream, EntryKind.Positions, 11);
+        await AppendMoreAsync(stream, entries);
+        entries.RemoveAll(entry => entry.Kind == EntryKind.Positions && entry.Sequence < 11);
+        await Cluster.RestartAsync((await LeaderOfAsync(stream) + 1) % NatsCluster.Servers);
+        List<ReplicaState> replicas = await Cluster.ReadReplicasAsync(stream.Name);
+        Assert.Contains(replicas, replica => replica.First > 1);
+        // Each read is of the replica that some server chooses.
+        for (int i = 0; i < 10; i++)
+            Assert.Equal(entries, await ReadAsync(stream));
+    }
+
+    [Fact]
     public async Task A_late_answer_is_not_taken_for_another_appends()
     {
         IReplicatedStream hasty = await CreateAsync(await ConnectAsync(Short, Short));
@@ -191,5 +230,25 @@ public sealed class FaultTests(NatsFixture nats) : EngineTest(nats)
             await JetStreamEngine.ConnectAsync(options, Cancellation)
         );
         Assert.Contains($"127.0.0.1:{port}", failure.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>A stream of 20 entries, every second of them positions.</summary>
+    private async Task<(IReplicatedStream Stream, List<Stored> Entries)> FillAsync()
+    {
+        IReplicatedStream stream = await CreateAsync();
+        List<Stored> entries = [];
+        await AppendMoreAsync(stream, entries);
+        return (stream, entries);
+    }
+
+    /// <summary>Appends 20 entries: a server that starts again does anew what lies in front of others.</summary>
+    private static async Task AppendMoreAsync(IReplicatedStream stream, List<Stored> entries)
+    {
+        for (int i = 0; i < 20; i++)
+        {
+            EntryKind kind = i % 2 == 0 ? EntryKind.Data : EntryKind.Positions;
+            ulong last = entries.Count == 0 ? 0 : entries[^1].Sequence;
+            entries.Add(await AppendAsync(stream, last, $"{last}", kind));
+        }
     }
 }

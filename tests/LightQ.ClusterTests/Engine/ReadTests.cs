@@ -115,9 +115,7 @@ public sealed class ReadTests(NatsFixture nats) : EngineTest(nats)
         IReplicatedStream stream = (await ConnectAsync(hasty, hasty)).GetStream(NewName());
         await Assert.ThrowsAsync<ReplicationException>(() => ReadAsync(stream));
         await Assert.ThrowsAsync<ReplicationException>(async () => await stream.GetAsync(1, Cancellation));
-        await Assert.ThrowsAsync<ReplicationException>(async () =>
-            await stream.PurgeAsync(EntryKind.Data, 5, Cancellation)
-        );
+        await Assert.ThrowsAsync<ReplicationException>(async () => await PurgeAsync(stream, EntryKind.Data, 5));
     }
 
     private async Task<(IReplicatedStream Stream, List<Stored> Entries)> FillAsync(int count)
@@ -134,7 +132,7 @@ public sealed class ReadTests(NatsFixture nats) : EngineTest(nats)
 
     private static async Task PurgeAsync(IReplicatedStream stream, List<Stored> entries, EntryKind kind, ulong before)
     {
-        await stream.PurgeAsync(kind, before, Cancellation);
+        await PurgeAsync(stream, kind, before);
         entries.RemoveAll(entry => entry.Kind == kind && entry.Sequence < before);
     }
 

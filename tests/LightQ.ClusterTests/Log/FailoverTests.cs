@@ -1,6 +1,7 @@
 using LightQ.Broker.Replication;
 using LightQ.Client;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Log;
@@ -107,6 +108,12 @@ public sealed class FailoverTests
         await using FailoverHost host = await FailoverHost.StartAsync();
         await host.PublishAsync(first: 0, count: 5);
         Assert.Equal(Enumerable.Range(0, 5), await ReadAsync(host, 5));
+        // What it has read it says when it leaves.
+        await Eventually.TrueAsync(
+            () => host.Broker.Groups.Find(host.Topic, "mail").Single().Committed == 5,
+            Patience,
+            () => $"the group is at {host.Broker.Groups.Find(host.Topic, "mail").Single().Committed}"
+        );
         await host.StoreAsync();
         await host.FailOverAsync();
         await host.PublishAsync(first: 5, count: 2);
@@ -127,8 +134,11 @@ public sealed class FailoverTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Ids_producers_and_delays_are_known_on_another_node()
     {
+        FaultRun.RequireTier("It waits until a message is due.");
         await using FailoverHost host = await FailoverHost.StartAsync(settings =>
             settings with
             {

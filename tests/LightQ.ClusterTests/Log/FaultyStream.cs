@@ -35,6 +35,13 @@ internal sealed class FaultyStream(int seed, double faults = 0)
     /// <summary>The stream as one node reaches it.</summary>
     public Link Connect() => new(this);
 
+    /// <summary>Loses what it had stored, as no engine may.</summary>
+    public void Lose(ulong first, ulong last)
+    {
+        lock (_lock)
+            _entries.RemoveAll(entry => entry.Sequence >= first && entry.Sequence <= last);
+    }
+
     private EntryAppend Store(EntryKind kind, byte[] payload, ulong expectedLast)
     {
         lock (_lock)

@@ -37,6 +37,9 @@ internal sealed class MemoryEngine : IReplicationEngine
 
     public FaultyStream this[string name] => _streams[name];
 
+    /// <summary>Whether another node is faster to store something in a new stream.</summary>
+    public Func<string, bool> Spoils { get; set; } = static _ => false;
+
     /// <summary>The same engine, as another node reaches it.</summary>
     public MemoryEngine Connect() => new(_streams, _channels);
 
@@ -56,14 +59,17 @@ internal sealed class MemoryEngine : IReplicationEngine
             link.Heal();
     }
 
-    public ValueTask<IReplicatedStream> CreateStreamAsync(
+    public async ValueTask<IReplicatedStream> CreateStreamAsync(
         string name,
         int replicas,
         CancellationToken cancellationToken
     )
     {
         _streams.GetOrAdd(name, _ => new FaultyStream(seed: 5, Faults));
-        return ValueTask.FromResult(GetStream(name));
+        IReplicatedStream stream = GetStream(name);
+        if (Spoils(name))
+            await stream.AppendAsync(EntryKind.Data, new byte[] { 1 }, 0, cancellationToken);
+        return stream;
     }
 
     public IReplicatedStream GetStream(string name) => _links.GetOrAdd(name, n => _streams[n].Connect());

@@ -17,6 +17,10 @@ internal sealed class ForwardingCluster : IAsyncDisposable
 
     private readonly TemporaryDirectory _directory = new();
     private readonly MemoryEngine _engine = new();
+    private readonly Dictionary<string, MemoryEngine> _engines = [];
+    private readonly Func<LightQServerOptions, LightQServerOptions> _configure;
+
+    private ForwardingCluster(Func<LightQServerOptions, LightQServerOptions> configure) => _configure = configure;
 
     public LightQServer A { get; private set; } = null!;
 
@@ -32,17 +36,26 @@ internal sealed class ForwardingCluster : IAsyncDisposable
         Func<LightQServerOptions, LightQServerOptions>? configure = null
     )
     {
-        var cluster = new ForwardingCluster();
-        cluster.A = await cluster.StartAsync("a", configure ?? (o => o));
-        cluster.B = await cluster.StartAsync("b", configure ?? (o => o));
-        await Eventually.TrueAsync(
-            () => Knows(cluster.A, "b") && Knows(cluster.B, "a"),
-            Patience,
-            () => "The nodes do not hear of each other."
-        );
+        var cluster = new ForwardingCluster(configure ?? (o => o));
+        cluster.A = await cluster.StartAsync("a");
+        cluster.B = await cluster.StartAsync("b");
+        await cluster.MeetAsync();
         cluster.AtA = GrpcChannel.ForAddress($"http://127.0.0.1:{cluster.A.ControlPort}");
         cluster.AtB = GrpcChannel.ForAddress($"http://127.0.0.1:{cluster.B.ControlPort}");
         return cluster;
+    }
+
+    /// <summary>A file of a node's data directory.</summary>
+    public string FileOf(string node, string name) => Path.Combine(_directory.File(node), name);
+
+    /// <summary>Stops b and starts it again.</summary>
+    public async Task RestartBAsync()
+    {
+        AtB.Dispose();
+        await B.DisposeAsync();
+        B = await StartAsync("b");
+        await MeetAsync();
+        AtB = GrpcChannel.ForAddress($"http://127.0.0.1:{B.ControlPort}");
     }
 
     /// <summary>A topic of four partitions: a leads 0 and 2, b leads 1 and 3.</summary>
@@ -75,6 +88,15 @@ internal sealed class ForwardingCluster : IAsyncDisposable
         return topic;
     }
 
+    /// <summary>The stream of a partition.</summary>
+    public FaultyStream StreamOf(Guid topic, uint partition) => _engine[$"LQ_shop_{topic:N}_{partition}"];
+
+    /// <summary>The engine as a node reaches it.</summary>
+    public MemoryEngine EngineOf(string node) => _engines[node];
+
+    /// <summary>A node's data directory.</summary>
+    public string DirectoryOf(string node) => _directory.File(node);
+
     /// <summary>Has a node lead a partition, and waits until it does.</summary>
     public async Task LeadAsync(string name, uint partition, string node)
     {
@@ -106,9 +128,16 @@ internal sealed class ForwardingCluster : IAsyncDisposable
     private static bool Knows(LightQServer server, string node) =>
         server.Broker.Replicas.Members!.Find(node) is { IsLive: true };
 
-    private Task<LightQServer> StartAsync(string name, Func<LightQServerOptions, LightQServerOptions> configure) =>
+    private Task MeetAsync() =>
+        Eventually.TrueAsync(
+            () => Knows(A, "b") && Knows(B, "a"),
+            Patience,
+            () => "The nodes do not hear of each other."
+        );
+
+    private Task<LightQServer> StartAsync(string name) =>
         LightQServer.StartAsync(
-            configure(
+            _configure(
                 LightQServerOptions.InProcess with
                 {
                     DataDirectory = _directory.File(name),
@@ -116,7 +145,7 @@ internal sealed class ForwardingCluster : IAsyncDisposable
                     {
                         Replication = new ReplicationOptions
                         {
-                            Engine = _engine.Connect(),
+                            Engine = _engines[name] = _engine.Connect(),
                             Cluster = "shop",
                             Node = name,
                         },

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Text.Json;
 using LightQ.IntegrationTests;
 using Xunit;
 
@@ -16,7 +15,7 @@ internal sealed class NatsCluster : IAsyncDisposable
     private readonly TemporaryDirectory _directory = new();
     private readonly Process?[] _processes = new Process?[Servers];
     private readonly bool[] _isStopped = new bool[Servers];
-    private readonly HttpClient _http = new() { Timeout = TimeSpan.FromSeconds(2) };
+    private readonly ServerMonitor _monitor = new();
     private readonly string _program;
     private readonly int _firstPort;
 
@@ -116,57 +115,67 @@ internal sealed class NatsCluster : IAsyncDisposable
         await WaitUntilReadyAsync();
     }
 
-    /// <summary>Waits until every server says that its streams are there and up to date.</summary>
+    /// <summary>Kills a server, starts it again, and waits until it has what the others have.</summary>
+    public async Task RestartAsync(int server)
+    {
+        await KillAsync(server);
+        Start(server);
+        await WaitUntilReadyAsync();
+    }
+
+    /// <summary>
+    /// Waits until every server is well, and has of each stream what any server had when this began: a majority is not
+    /// enough, for the next that is killed may be one of it.
+    /// </summary>
     public async Task WaitUntilReadyAsync()
     {
         for (int server = 0; server < Servers; server++)
         {
             string last = "";
             await Eventually.TrueAsync(
-                async () => (last = await DescribeAsync(server)).Length == 0,
+                async () => (last = await _monitor.DescribeAsync(Monitoring[server], Servers)).Length == 0,
                 Patience,
                 () => $"nats-server {NameOf(server)} is not ready: {last}\n{LogOf(server)}"
             );
         }
+        Dictionary<string, ulong> ends = EndsOf(await ReadReplicasAsync());
+        List<ReplicaState> behind = [];
+        await Eventually.TrueAsync(
+            async () =>
+            {
+                List<ReplicaState> now = await ReadReplicasAsync();
+                behind = [.. now.Where(replica => replica.Last < ends.GetValueOrDefault(replica.Stream))];
+                return behind.Count == 0 && now.GroupBy(replica => replica.Stream).All(all => all.Count() == Servers);
+            },
+            Patience,
+            () => $"Replicas are behind: {string.Join(", ", behind)}"
+        );
     }
 
+    /// <summary>What each server itself has of a stream.</summary>
+    public async Task<List<ReplicaState>> ReadReplicasAsync(string stream) =>
+        [.. (await ReadReplicasAsync()).Where(replica => replica.Stream == stream)];
+
     /// <summary>The servers' version, as a running one says it.</summary>
-    public async Task<string> ReadVersionAsync()
-    {
-        using var state = JsonDocument.Parse(await _http.GetStringAsync(new Uri($"{Monitoring[0]}/varz")));
-        return state.RootElement.GetProperty("version").GetString()!;
-    }
+    public Task<string> ReadVersionAsync() => _monitor.ReadVersionAsync(Monitoring[0]);
 
     public async ValueTask DisposeAsync()
     {
         for (int server = 0; server < Servers; server++)
             await KillAsync(server);
-        _http.Dispose();
+        _monitor.Dispose();
         _directory.Dispose();
     }
 
-    /// <summary>What a server still lacks; empty when it is ready.</summary>
-    private async Task<string> DescribeAsync(int server)
+    private static Dictionary<string, ulong> EndsOf(IEnumerable<ReplicaState> replicas) =>
+        replicas.GroupBy(replica => replica.Stream).ToDictionary(all => all.Key, all => all.Max(one => one.Last));
+
+    private async Task<List<ReplicaState>> ReadReplicasAsync()
     {
-        try
-        {
-            string address = $"http://127.0.0.1:{Text(ClientPort(server) + 2)}";
-            using HttpResponseMessage health = await _http.GetAsync(new Uri($"{address}/healthz"));
-            if (!health.IsSuccessStatusCode)
-                return await health.Content.ReadAsStringAsync();
-            using var state = JsonDocument.Parse(await _http.GetStringAsync(new Uri($"{address}/jsz")));
-            return
-                state.RootElement.TryGetProperty("meta_cluster", out JsonElement meta)
-                && meta.TryGetProperty("leader", out JsonElement leader)
-                && leader.GetString() is { Length: > 0 }
-                && meta.GetProperty("cluster_size").GetInt32() == Servers
-                ? ""
-                : "no leader";
-        }
-        catch (Exception e) when (e is HttpRequestException or OperationCanceledException)
-        {
-            return e.Message;
-        }
+        List<ReplicaState> replicas = [];
+        for (int server = 0; server < Servers; server++)
+            replicas.AddRange(await _monitor.ReadReplicasAsync(NameOf(server), Monitoring[server], Servers));
+        return replicas;
     }
 
     private async Task SignalAsync(int server, string signal, bool isStopped)

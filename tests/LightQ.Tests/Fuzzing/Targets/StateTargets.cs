@@ -293,6 +293,8 @@ internal static class StateTargets
             ),
         };
         yield return new CatalogRecord { DeletedUser = "anna" };
+        yield return new CatalogRecord { Admin = new AdminCredentials("$pbkdf2-sha256$i=1$AA$AA", 2) };
+        yield return new CatalogRecord { EndedLogin = new EndedLogin(Id, created, created) };
         yield return new CatalogRecord
         {
             Token = new AccessToken("0123456789ab", "anna", new string('A', 64), created, created, "for tests"),
