@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.CommandLine.Parsing;
 using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Options;

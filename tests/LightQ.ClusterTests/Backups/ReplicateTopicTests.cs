@@ -140,13 +140,19 @@ public sealed class ReplicateTopicTests : IAsyncLifetime
         await ReplicateAsync(client, "orders");
         StreamEntry[] entries = _cluster.StreamOf(topic.Id, 0).Entries;
         Assert.True(ControlEntry.TryDecode(entries[0], out ControlEntry? claim));
-        var first = new BatchView(entries.First(e => e.Kind == EntryKind.Data).Payload.Span);
-        Assert.InRange(first.BaseOffset, 20, 40);
-        Assert.Equal((first.BaseOffset, epoch + 1), (claim.Value.EndOffset, claim.Value.Epoch));
-        Assert.Equal(epoch + 1, first.LeaderEpoch);
+        (long offset, uint batchEpoch) = First(entries.First(e => e.Kind == EntryKind.Data));
+        Assert.InRange(offset, 20, 40);
+        Assert.Equal((offset, epoch + 1), (claim.Value.EndOffset, claim.Value.Epoch));
+        Assert.Equal(epoch + 1, batchEpoch);
         await _cluster.LeadAsync("orders", 0, "b");
         Partition led = _cluster.B.Broker.GetTopic("orders").Partitions[0];
-        Assert.Equal((first.BaseOffset, 64L), (led.Log.StartOffset, led.Log.EndOffset));
+        Assert.Equal((offset, 64L), (led.Log.StartOffset, led.Log.EndOffset));
+    }
+
+    private static (long Offset, uint Epoch) First(in StreamEntry run)
+    {
+        var batch = new BatchView(run.Payload.Span);
+        return (batch.BaseOffset, batch.LeaderEpoch);
     }
 
     private static int NumberOf(string message) =>

@@ -47,15 +47,22 @@ internal static class LogTraffic
     }
 
     /// <summary>Named producers, each with one batch under way, that go to whoever says that it is the owner.</summary>
+    public static Task<Dictionary<ulong, IReadOnlyList<long>>> PublishAsync(
+        ReplicaNode[] nodes,
+        int producers,
+        int batches
+    ) => PublishUntilAsync(nodes, producers, batches, Cancelled);
+
+    /// <summary>The same, which may end early.</summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="producers">How many producers.</param>
     /// <param name="batches">How many batches each of them publishes.</param>
     /// <param name="late">Ends them before that.</param>
-    public static async Task<Dictionary<ulong, IReadOnlyList<long>>> PublishAsync(
+    public static async Task<Dictionary<ulong, IReadOnlyList<long>>> PublishUntilAsync(
         ReplicaNode[] nodes,
         int producers,
         int batches,
-        CancellationToken late = default
+        CancellationToken late
     )
     {
         async Task<IReadOnlyList<long>> ProduceAsync(ulong producer)

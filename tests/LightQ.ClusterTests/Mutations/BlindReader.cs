@@ -9,7 +9,7 @@ namespace LightQ.ClusterTests.Mutations;
 /// Gives a node the entries of a stream such that all of them count by what it does not look at: as if its own reader
 /// did not.
 /// </summary>
-internal sealed class BlindReader(IReplicatedStream inner, bool seesEpoch, bool seesOffset)
+internal sealed class BlindReader(IReplicatedStream inner, bool seesEpoch, bool seesOffset) : IDisposable
 {
     private readonly SemaphoreSlim _reading = new(1);
     private readonly List<StreamEntry> _entries = [];
@@ -55,6 +55,8 @@ internal sealed class BlindReader(IReplicatedStream inner, bool seesEpoch, bool 
         for (ulong at = Math.Max(first, 1); at <= last && at <= (ulong)_entries.Count; at++)
             yield return _entries[(int)at - 1];
     }
+
+    public void Dispose() => _reading.Dispose();
 
     private void Take(StreamEntry entry)
     {

@@ -3,13 +3,14 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.ClusterTests.Mutations;
 
-/// <summary>A node's way to a stream that makes the node leave out a rule of the log, whatever its own code does.</summary>
+/// <summary>A node's way to a stream that makes it leave out a rule of the log, whatever its own code does.</summary>
 /// <param name="inner">The way.</param>
 /// <param name="mutation">What is left out.</param>
 /// <param name="faults">How often a request or an answer is lost.</param>
 /// <param name="seed">Where random begins.</param>
 internal sealed class MutantStream(IReplicatedStream inner, Mutation mutation, double faults, int seed)
-    : IReplicatedStream
+    : IReplicatedStream,
+        IDisposable
 {
     private const int Tries = 100;
 
@@ -84,6 +85,8 @@ internal sealed class MutantStream(IReplicatedStream inner, Mutation mutation, d
 
     public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
         ValueTask.CompletedTask; // Readers that go wrong are to read all of it.
+
+    public void Dispose() => _blind?.Dispose();
 
     private static void Assert(bool condition) => Xunit.Assert.True(condition);
 

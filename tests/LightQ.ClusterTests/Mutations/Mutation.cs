@@ -8,7 +8,7 @@ public enum Mutation
     /// <summary>R1: what an owner appends names no sequence.</summary>
     NoCondition,
 
-    /// <summary>R2 and R3: two appends are under way, each is acked by itself, and readers count whatever they find.</summary>
+    /// <summary>R2 and R3: two appends are under way, each is acked by itself, and every entry counts.</summary>
     TwoUnderWay,
 
     /// <summary>R2: two appends are under way, and an answer counts whatever became of the one in front.</summary>

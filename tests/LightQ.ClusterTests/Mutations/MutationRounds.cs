@@ -44,18 +44,13 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
         IReplicatedStream stream = await engine.CreateStreamAsync(name, 3, Cancelled);
         TemporaryDirectory[] directories = [.. Enumerable.Range(0, Nodes).Select(_ => new TemporaryDirectory())];
         double faults = mutation is Mutation.None or Mutation.ResendAfterUnknown ? 0.1 : 0;
+        MutantStream[] ways =
+        [
+            .. Enumerable.Range(0, Nodes).Select(i => new MutantStream(stream, mutation, faults, (round * Nodes) + i)),
+        ];
         ReplicaNode[] nodes =
         [
-            .. directories.Select(
-                (directory, i) =>
-                    new ReplicaNode(
-                        $"n{i}",
-                        new MutantStream(stream, mutation, faults, seed: (round * Nodes) + i),
-                        directory.Path,
-                        engine.MaxEntryBytes,
-                        Shape
-                    )
-            ),
+            .. ways.Select((way, i) => new ReplicaNode($"n{i}", way, directories[i].Path, engine.MaxEntryBytes, Shape)),
         ];
         try
         {
@@ -66,13 +61,15 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
         {
             foreach (ReplicaNode node in nodes)
                 await node.DisposeAsync();
+            foreach (MutantStream way in ways)
+                way.Dispose();
             foreach (TemporaryDirectory directory in directories)
                 directory.Dispose();
             await engine.DeleteStreamAsync(name, CancellationToken.None);
         }
     }
 
-    /// <summary>No snapshot of a node that goes wrong: its sequence may be made up, or stand behind an old one.</summary>
+    /// <summary>A node that goes wrong writes no snapshot: its sequence may be made up.</summary>
     private ReplicatedLogOptions Shape(ReplicatedLogOptions options) =>
         mutation == Mutation.None ? options : options with { SnapshotBytes = long.MaxValue };
 
@@ -88,7 +85,7 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
         late.CancelAfter(Longest); // A node that went wrong may never own the partition again.
         Task intruding = new Intruder(stream).RunAsync(mutation, new Random(random.Next()), stop.Token);
         Task claiming = LogTraffic.ClaimAsync(nodes, Claims, random, stop.Token);
-        Dictionary<ulong, IReadOnlyList<long>> acknowledged = await LogTraffic.PublishAsync(
+        Dictionary<ulong, IReadOnlyList<long>> acknowledged = await LogTraffic.PublishUntilAsync(
             nodes,
             Producers,
             Batches,
@@ -101,7 +98,7 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
         return acknowledged;
     }
 
-    /// <summary>One node more takes over, and each producer sends what it has an ack for, as if that had been lost.</summary>
+    /// <summary>One node more takes over, and each producer sends again what it has an ack for.</summary>
     private static async Task ResendAsync(ReplicaNode[] nodes, Dictionary<ulong, IReadOnlyList<long>> acknowledged)
     {
         ReplicaNode heir = Array.Find(nodes, node => !node.IsOwner) ?? nodes[0];

@@ -4,6 +4,7 @@ using LightQ.Client;
 using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
+using LightQ.Server.Audit;
 using Xunit;
 using LetterContent = LightQ.Client.Administration.LetterContent;
 using LetterOutcome = LightQ.Client.Administration.LetterOutcome;
@@ -179,6 +180,18 @@ public sealed class DeadLettersTests
         }
         Assert.Equal(["key 1 body 1 n=1", "key 1 mended n=1,by=alice"], found);
         Assert.Equal(["body 1", "mended"], await SettleAsync(server, "billing", 2, SettleKind.Complete));
+
+        await server.Server.StopAsync();
+        var lines = new List<AuditLine>();
+        Assert.Null(AuditVerifier.Verify(server.Directory, read: lines.Add).Finding);
+        Assert.Equal(
+            [
+                "letter-republished letter 1 as orders/0/3",
+                "letter-republished letter 1 as orders/0/4",
+                "letters-deleted letters 1",
+            ],
+            lines.Where(line => line.Subject == "orders/billing").Select(line => $"{line.Event} {line.Detail}")
+        );
     }
 
     [Fact]
