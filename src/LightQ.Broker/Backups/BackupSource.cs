@@ -2,7 +2,6 @@ using LightQ.Broker.Catalog;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
-using LightQ.Storage.Backups;
 using LightQ.Storage.State;
 
 namespace LightQ.Broker.Backups;

@@ -5,7 +5,6 @@ using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.Storage;
 using LightQ.Storage.Backups;
-using LightQ.Storage.State;
 
 namespace LightQ.Broker.Backups;
 

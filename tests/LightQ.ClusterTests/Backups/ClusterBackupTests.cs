@@ -55,7 +55,11 @@ public sealed class ClusterBackupTests : IAsyncLifetime
             Assert.Equal(node == _cluster.A, manifest.Topics.Any(t => t.Name == "local"));
             Assert.False(Directory.EnumerateFileSystemEntries(AsideOf(name)).Any());
 
-            BackupRestore.Run(_directory.File($"backup {name}"), _directory.File($"data {name}"));
+            BackupRestore.Run(
+                _directory.File($"backup {name}"),
+                _directory.File($"data {name}"),
+                cancellationToken: Cancelled
+            );
             await using LightQServer restored = await StartAsync($"data {name}");
             await using LightQClient reader = TopicContents.Connect(restored);
             Assert.Equal(before, await TopicContents.ReadAsync(reader, "orders", Messages));
@@ -83,7 +87,7 @@ public sealed class ClusterBackupTests : IAsyncLifetime
         Assert.InRange(start, 1, 99);
         BackupManifest manifest = await BackUpAsync(_cluster.B, "backup");
         Assert.Empty(manifest.Damaged);
-        BackupRestore.Run(_directory.File("backup"), _directory.File("data"));
+        BackupRestore.Run(_directory.File("backup"), _directory.File("data"), cancellationToken: Cancelled);
         await using LightQServer restored = await StartAsync("data");
         Partition partition = restored.Broker.GetTopic("orders").Partitions[0];
         Assert.Equal((start, 100L), (partition.Log.StartOffset, partition.Log.EndOffset));

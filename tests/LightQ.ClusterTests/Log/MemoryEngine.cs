@@ -35,10 +35,10 @@ internal sealed class MemoryEngine : IReplicationEngine
     /// <summary>Whether this node's messages to the others are lost, and theirs to it.</summary>
     public bool IsMute { get; set; }
 
-    public FaultyStream this[string name] => _streams[name];
-
     /// <summary>Whether another node is faster to store something in a new stream.</summary>
     public Func<string, bool> Spoils { get; set; } = static _ => false;
+
+    public FaultyStream this[string name] => _streams[name];
 
     /// <summary>The same engine, as another node reaches it.</summary>
     public MemoryEngine Connect() => new(_streams, _channels);
