@@ -43,6 +43,8 @@ internal static class CommandLine
             TopicCommand.Create(),
             PubCommand.Create(),
             SubCommand.Create(),
+            PeekCommand.Create(),
+            RepublishCommand.Create(),
             StatsCommand.Create(),
             TopCommand.Create(),
             GroupCommand.Create(),
