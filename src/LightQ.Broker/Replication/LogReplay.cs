@@ -8,8 +8,8 @@ namespace LightQ.Broker.Replication;
 /// </summary>
 /// <remarks>
 /// An entry counts when its epoch is that of the last claim in front of it, and its offset is the one that comes next.
-/// Anything else is void: what an owner had under way when another one claimed. A claim that is the stream's first entry
-/// says with which epoch and offset the stream begins. One thread at a time.
+/// Anything else is void: what an owner had under way when another one claimed. A claim that is the stream's first
+/// entry says with which epoch and offset the stream begins. One thread at a time.
 /// </remarks>
 internal sealed class LogReplay(IReplayTarget target)
 {

@@ -112,8 +112,8 @@ internal sealed class StreamFill : IDisposable
         gap.Reason == GapReason.Corrupt
             ? new BrokerException(
                 ErrorCode.CorruptData,
-                $"the offsets {gap.FirstOffset} to {gap.LastOffset} of its journal are damaged; stop the broker and mend "
-                    + "it with 'lightq journal repair'"
+                $"the offsets {gap.FirstOffset} to {gap.LastOffset} of its journal are damaged; stop the broker and "
+                    + "mend it with 'lightq journal repair'"
             )
             : new BrokerException(
                 ErrorCode.Unavailable,

@@ -54,7 +54,9 @@ internal sealed class Replicas(
         topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
     }
 
-    /// <summary>Makes the stream of a partition anew: what was there, an attempt that came to nothing has left.</summary>
+    /// <summary>
+    /// Makes the stream of a partition anew: what was there, an attempt that came to nothing has left.
+    /// </summary>
     /// <exception cref="ReplicationException">The engine cannot.</exception>
     public async Task<IReplicatedStream> CreateEmptyAsync(
         Topic topic,

@@ -18,7 +18,9 @@ internal sealed class StreamSweeper(
     TimeProvider time
 ) : IAsyncDisposable
 {
-    /// <summary>How long streams that do not grow are left alone. Their record comes in seconds, or not at all.</summary>
+    /// <summary>
+    /// How long streams that do not grow are left alone. Their record comes in seconds, or not at all.
+    /// </summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
 
     private static readonly TimeSpan Interval = TimeSpan.FromMinutes(1);

@@ -216,7 +216,13 @@ internal sealed class TopicDirectory : IAsyncDisposable
         );
         foreach (Partition partition in topic.Partitions)
         {
-            topic.Put(new Partition(topic, partition.Index, _time) { Refusal = refusal, Log = new RefusedLog(refusal) });
+            topic.Put(
+                new Partition(topic, partition.Index, _time)
+                {
+                    Refusal = refusal,
+                    Log = new RefusedLog(refusal),
+                }
+            );
             partition.CloseAll(new Streams.StreamClose(ErrorCode.NotLeader, refusal.Reason));
         }
         _events()?.OnRefused($"the topic {topic.Name}", new InvalidOperationException(refusal.Reason));

@@ -15,7 +15,8 @@ internal static class TopicReplicateCommand
     {
         Argument<string> topic = CommonOptions.Topic();
         Option<int?> replicas = ValueOptions.NumberAmong("--replicas", 3, 5);
-        replicas.Description = "On how many servers of the cluster's replicated log the topic is to be: 3, the default, or 5.";
+        replicas.Description =
+            "On how many servers of the cluster's replicated log the topic is to be: 3, the default, or 5.";
         var command = new BrokerCommand(
             "replicate",
             "Give a durable topic of a cluster replicas. It keeps its messages at their offsets, its groups and named "

@@ -55,7 +55,11 @@ public sealed class ClusterBackupTests : IAsyncLifetime
             Assert.Equal(node == _cluster.A, manifest.Topics.Any(t => t.Name == "local"));
             Assert.False(Directory.EnumerateFileSystemEntries(AsideOf(name)).Any());
 
-            BackupRestore.Run(_directory.File($"backup {name}"), _directory.File($"data {name}"), cancellationToken: Cancelled);
+            BackupRestore.Run(
+                _directory.File($"backup {name}"),
+                _directory.File($"data {name}"),
+                cancellationToken: Cancelled
+            );
             await using LightQServer restored = await StartAsync($"data {name}");
             await using LightQClient reader = TopicContents.Connect(restored);
             Assert.Equal(before, await TopicContents.ReadAsync(reader, "orders", Messages));

@@ -1,9 +1,7 @@
 using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.Client;
-using LightQ.Client.Administration;
 using LightQ.ClusterTests.Members;
-using LightQ.IntegrationTests;
 using LightQ.Protocol.Batches;
 using LightQ.Server;
 using Xunit;
@@ -127,7 +125,7 @@ public sealed class ReplicateTopicTests : IAsyncLifetime
     [Fact]
     public async Task The_stream_begins_where_the_journal_does_in_an_epoch_behind_its_own()
     {
-        Topic topic = await CreateAsync("orders", partitions: 1, segmentBytes: 64 * 1024);
+        Topic topic = await CreateAsync("orders", partitions: 1, segmentBytes: 304 * 1024);
         await using LightQClient client = TopicContents.Connect(_cluster.A);
         byte[] body = new byte[8 * 1024];
         await using (Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled))

@@ -20,7 +20,13 @@ internal static class TopicContents
     public static LightQClient Connect(LightQServer server) => new(LightQClientOptions.Parse(server.ConnectionString));
 
     /// <summary>Numbered messages with keys and headers, of a named producer.</summary>
-    public static async Task PublishAsync(LightQClient client, string topic, int first, int count, int? partition = null)
+    public static async Task PublishAsync(
+        LightQClient client,
+        string topic,
+        int first,
+        int count,
+        int? partition = null
+    )
     {
         await using Producer producer = await client.CreateProducerAsync(
             topic,
