@@ -5,6 +5,7 @@ using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;
 using LightQ.Cli.Clusters;
 using LightQ.Cli.Contexts;
+using LightQ.Cli.Dashboard;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Groups;
 using LightQ.Cli.Journals;
@@ -45,6 +46,7 @@ internal static class CommandLine
             SubCommand.Create(),
             StatsCommand.Create(),
             TopCommand.Create(),
+            DashboardCommand.Create(),
             GroupCommand.Create(),
             ClusterCommand.Create(),
             ContextCommand.Create(),
