@@ -44,6 +44,8 @@ internal static class CommandLine
             TopicCommand.Create(),
             PubCommand.Create(),
             SubCommand.Create(),
+            PeekCommand.Create(),
+            RepublishCommand.Create(),
             StatsCommand.Create(),
             TopCommand.Create(),
             DashboardCommand.Create(),

@@ -2,7 +2,6 @@ using System.Net;
 using LightQ.Broker;
 using LightQ.Broker.Replication;
 using LightQ.Protocol;
-using LightQ.Server.Configuration;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server;
@@ -175,7 +174,7 @@ public sealed record LightQServerOptions
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     /// <summary>Where the values come from; none of them itself.</summary>
-    internal SettingSources Sources { get; init; } = SettingSources.None;
+    internal ValueOrigins Origins { get; init; } = ValueOrigins.None;
 
     /// <summary>
     /// The clock of connections: heartbeats, time-outs. Another than <see cref="TimeProvider"/> where that one jumps,

@@ -6,6 +6,7 @@ using LightQ.Broker.Users;
 using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
+using LightQ.Tests.Shared;
 using Xunit;
 using Right = LightQ.Broker.Users.Right;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
@@ -101,8 +102,11 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task All_nodes_have_one_password_of_admin()
     {
+        FaultRun.RequireTier("A node starts again three times.");
         string first = await AdminPasswordAsync("a");
         Assert.False(File.Exists(_cluster.FileOf("b", "admin-password")));
         string login = await LogInAsync(_cluster.AtB, "admin", first);

@@ -24,6 +24,7 @@ public sealed class CommandLineTests
         "docs/operate/backup.md",
         "docs/operate/cluster.md",
         "docs/operate/doctor.md",
+        "docs/operate/monitoring.md",
         "docs/operate/operations.md",
         "docs/operate/reliability.md",
         "docs/operate/retention.md",
