@@ -167,6 +167,9 @@ public sealed record LightQServerOptions
     /// <summary>The audit log.</summary>
     public AuditOptions Audit { get; init; } = new();
 
+    /// <summary>The page for browsers at the web port.</summary>
+    public DashboardOptions Dashboard { get; init; } = new();
+
     /// <summary>The clock; not a configuration value. Default: the system's.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
