@@ -21,8 +21,9 @@ public sealed record TopicLabel(string Name, uint Replicas)
             return null;
         try
         {
-            return JsonSerializer.Deserialize(File.ReadAllBytes(path), CatalogJson.Default.TopicLabel) is
-                { Name: not null } label
+            return
+                JsonSerializer.Deserialize(File.ReadAllBytes(path), CatalogJson.Default.TopicLabel)
+                    is { Name: not null } label
                 ? label
                 : null;
         }

@@ -95,11 +95,7 @@ internal sealed class ReplicaCopy(
         foreach (Partition partition in _partitions)
         {
             topic.Put(
-                new Partition(topic, partition.Index, source.Time)
-                {
-                    Refusal = refusal,
-                    Log = new RefusedLog(refusal),
-                }
+                new Partition(topic, partition.Index, source.Time) { Refusal = refusal, Log = new RefusedLog(refusal) }
             );
             partition.MarkLost();
             partition.CloseAll(new StreamClose(ErrorCode.NotLeader, Reason));

@@ -68,9 +68,7 @@ internal sealed class Replicas(
         ReplicationOptions replication = broker().Replication!;
         string name = replication.StreamOf(topic.Id, partition);
         await replication.Engine.DeleteStreamAsync(name, cancellationToken).ConfigureAwait(false);
-        return await replication
-            .Engine.CreateStreamAsync(name, (int)replicas, cancellationToken)
-            .ConfigureAwait(false);
+        return await replication.Engine.CreateStreamAsync(name, (int)replicas, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>A topic has its messages in streams from now on; its partitions were ended.</summary>

@@ -217,11 +217,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
         foreach (Partition partition in topic.Partitions)
         {
             topic.Put(
-                new Partition(topic, partition.Index, _time)
-                {
-                    Refusal = refusal,
-                    Log = new RefusedLog(refusal),
-                }
+                new Partition(topic, partition.Index, _time) { Refusal = refusal, Log = new RefusedLog(refusal) }
             );
             partition.CloseAll(new Streams.StreamClose(ErrorCode.NotLeader, refusal.Reason));
         }

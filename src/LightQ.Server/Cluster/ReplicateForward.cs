@@ -6,10 +6,8 @@ using Topic = LightQ.Broker.Topics.Topic;
 namespace LightQ.Server.Cluster;
 
 /// <summary>Has the node give a topic replicas that has its messages.</summary>
-internal sealed class ReplicateForward(
-    NodeCalls calls,
-    Method<ReplicateTopicRequest, ReplicateTopicResponse> method
-) : Forward<ReplicateTopicRequest, ReplicateTopicResponse>
+internal sealed class ReplicateForward(NodeCalls calls, Method<ReplicateTopicRequest, ReplicateTopicResponse> method)
+    : Forward<ReplicateTopicRequest, ReplicateTopicResponse>
 {
     private static readonly TimeSpan Longest = TimeSpan.FromSeconds(30);
 
