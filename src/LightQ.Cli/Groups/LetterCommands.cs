@@ -81,8 +81,8 @@ internal static class LetterCommands
         Option<bool> yes = Confirmation.Yes();
         var command = new BrokerCommand(
             "delete-letter",
-            "Settle dead letters without redriving them: no consumer gets their messages again. Their bytes stay in the "
-                + "dead-letter topic until retention removes them there.",
+            "Settle dead letters without redriving them: no consumer gets their messages again. Their bytes stay in "
+                + "the dead-letter topic until retention removes them there.",
             "lightq group delete-letter orders billing --offset 17 --offset 19"
         )
         {
@@ -118,8 +118,8 @@ internal static class LetterCommands
         var edit = new EditOptions();
         var command = new BrokerCommand(
             "republish",
-            "Publish a dead letter's message, edited or as it was, as a new message with a new offset, which all groups "
-                + "of its topic get; then settle the letter.",
+            "Publish a dead letter's message, edited or as it was, as a new message with a new offset, which all "
+                + "groups of its topic get; then settle the letter.",
             "lightq group republish orders billing --offset 17 --body @fixed.json",
             "lightq group republish orders billing --offset 17 --header fixed-by=alice --to orders-retry --keep"
         )

@@ -38,7 +38,8 @@ internal static class PeekCommand
         };
         Option<long?> last = ValueOptions.Number("--last", 1L);
         last.Description =
-            $"Begin so many offsets before the end of each partition. Default: {DefaultLast}, without --from and --key.";
+            $"Begin so many offsets before the end of each partition. Default: {DefaultLast}, "
+            + "without --from and --key.";
         Option<string?> key = new("--key", "-k")
         {
             Description =
@@ -50,8 +51,8 @@ internal static class PeekCommand
         var show = new ShowOptions();
         var command = new BrokerCommand(
             "peek",
-            "Show messages that a topic holds, without consuming them: nothing is settled, locked or moved. Delayed and "
-                + "expired messages are shown, too. On a transient topic it shows what its ring still holds.",
+            "Show messages that a topic holds, without consuming them: nothing is settled, locked or moved. Delayed "
+                + "and expired messages are shown, too. On a transient topic it shows what its ring still holds.",
             "lightq peek orders",
             "lightq peek orders/3 --from 1000 --count 20",
             "lightq peek orders --from 15m --format json",

@@ -3,8 +3,8 @@ namespace LightQ.Client.Administration;
 /// <summary>A page of what a topic holds.</summary>
 /// <param name="Messages">The messages, in order within each partition.</param>
 /// <param name="Gaps">
-/// Offsets that cannot be shown: no longer held (<see cref="GapReason.Retention"/>, <see cref="GapReason.Dropped"/>), or
-/// damaged (<see cref="GapReason.Corrupt"/>).
+/// Offsets that cannot be shown: no longer held (<see cref="GapReason.Retention"/>, <see cref="GapReason.Dropped"/>),
+/// or damaged (<see cref="GapReason.Corrupt"/>).
 /// </param>
 /// <param name="Next">Where the next page begins, also when this is the last: later there may be more.</param>
 /// <param name="IsLast">Whether nothing was left behind this page when it was made.</param>

@@ -12,14 +12,14 @@ namespace LightQ.Client.Administration;
 /// </summary>
 /// <remarks>
 /// <para>
-/// Thread-safe. Uses the control plane (gRPC). A letter is a message in the dead-letter topic, named by its offset there,
-/// and waits until it is settled: redriven, by <see cref="GroupsClient.RedriveAsync"/> or here, or deleted. What is
+/// Thread-safe. Uses the control plane (gRPC). A letter is a message in the dead-letter topic, named by its offset
+/// there, and waits until it is settled: redriven, by <see cref="GroupsClient.RedriveAsync"/> or here, or deleted. What is
 /// settled stays in the dead-letter topic until retention removes it there.
 /// </para>
 /// <para>
 /// Every method fails with a <see cref="LightQException"/>: <see cref="ErrorCode.UnknownTopic"/>,
-/// <see cref="ErrorCode.UnknownGroup"/>, a right is missing, or the broker cannot be reached. Listing needs the right to
-/// consume the topic, everything else the right to manage it.
+/// <see cref="ErrorCode.UnknownGroup"/>, a right is missing, or the broker cannot be reached. Listing needs the right
+/// to consume the topic, everything else the right to manage it.
 /// </para>
 /// </remarks>
 /// <example>
@@ -219,7 +219,7 @@ public sealed class DeadLettersClient
             Time = letter.DeadLetterTime?.ToDateTimeOffset(),
             IsSettled = letter.Settled,
             HasOriginal = letter.OriginalHeld,
-            Key = letter.HasKey ? letter.Key.Memory : null,
+            Key = letter.HasKey ? letter.Key.Memory : (ReadOnlyMemory<byte>?)null,
             Headers = StoredMapping.HeadersOf(letter.Headers),
             Body = letter.Body.Memory,
             BodySize = (long)letter.BodySize,

@@ -172,7 +172,7 @@ public sealed class MessagesClient
             message.AppendTime.ToDateTimeOffset()
         )
         {
-            Key = message.HasKey ? message.Key.Memory : null,
+            Key = message.HasKey ? message.Key.Memory : (ReadOnlyMemory<byte>?)null,
             Headers = StoredMapping.HeadersOf(message.Headers),
             Size = (long)message.Size,
             IsTombstone = message.Tombstone,

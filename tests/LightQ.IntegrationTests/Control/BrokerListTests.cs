@@ -164,10 +164,12 @@ public sealed class BrokerListTests : IDisposable
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
         AuditEventPage page = await client.Operations.ListAuditEventsAsync(
             new AuditEventQuery { PageSize = 1 },
             Cancelled
         );
+        Assert.NotNull(page.NextPageToken);
         (AuditEventQuery Query, string Says)[] wrong =
         [
             (new() { Event = "topic-painted" }, "event is 'topic-painted'"),

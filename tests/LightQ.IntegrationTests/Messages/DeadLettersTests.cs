@@ -347,7 +347,7 @@ public sealed class DeadLettersTests
                         {
                             Token = m.SettleToken,
                             Kind = kind,
-                            Reason = $"no {m.Offset}",
+                            Reason = kind == SettleKind.Complete ? "" : $"no {m.Offset}",
                         }),
                     },
                 }

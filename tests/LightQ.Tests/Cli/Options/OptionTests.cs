@@ -235,7 +235,7 @@ public sealed class OptionTests
         foreach (string example in All(CommandLine.CreateRoot()).OfType<ExampleCommand>().SelectMany(c => c.Examples))
         {
             string line = example[example.IndexOf("lightq ", StringComparison.Ordinal)..].Split(" > ")[0];
-            Assert.Empty(CommandLine.CreateRoot().Parse(line["lightq ".Length..]).Errors);
+            Assert.Empty(CommandLine.CreateRoot().Parse(line["lightq ".Length..], CommandLine.Parsing).Errors);
         }
     }
 
