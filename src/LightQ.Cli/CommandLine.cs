@@ -5,6 +5,7 @@ using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;
 using LightQ.Cli.Clusters;
 using LightQ.Cli.Contexts;
+using LightQ.Cli.Dashboard;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Groups;
 using LightQ.Cli.Journals;
@@ -43,8 +44,11 @@ internal static class CommandLine
             TopicCommand.Create(),
             PubCommand.Create(),
             SubCommand.Create(),
+            PeekCommand.Create(),
+            RepublishCommand.Create(),
             StatsCommand.Create(),
             TopCommand.Create(),
+            DashboardCommand.Create(),
             GroupCommand.Create(),
             ClusterCommand.Create(),
             ContextCommand.Create(),

@@ -2,7 +2,6 @@ using System.Net;
 using LightQ.Broker;
 using LightQ.Broker.Replication;
 using LightQ.Protocol;
-using LightQ.Server.Configuration;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server;
@@ -168,11 +167,14 @@ public sealed record LightQServerOptions
     /// <summary>The audit log.</summary>
     public AuditOptions Audit { get; init; } = new();
 
+    /// <summary>The page for browsers at the web port.</summary>
+    public DashboardOptions Dashboard { get; init; } = new();
+
     /// <summary>The clock; not a configuration value. Default: the system's.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     /// <summary>Where the values come from; none of them itself.</summary>
-    internal SettingSources Sources { get; init; } = SettingSources.None;
+    internal ValueOrigins Origins { get; init; } = ValueOrigins.None;
 
     /// <summary>
     /// The clock of connections: heartbeats, time-outs. Another than <see cref="TimeProvider"/> where that one jumps,

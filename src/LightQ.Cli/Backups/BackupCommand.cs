@@ -77,6 +77,13 @@ internal static class BackupCommand
         );
         foreach (string partition in backup.Damaged)
             CommandConsole.Line($"damaged on the broker, and kept as it was: {partition}");
+        foreach (BackupReplicas topic in backup.Data is null ? [] : backup.Replicated ?? [])
+        {
+            CommandConsole.Line(
+                $"{topic.Topic} had {topic.Replicas} replicas, and has none now; in a cluster 'lightq topic replicate "
+                    + $"{topic.Topic} --replicas {topic.Replicas}' gives them back"
+            );
+        }
         foreach (string topic in backup.SkippedTopics ?? [])
             CommandConsole.Line($"left out, since the broker could not open it: {topic}");
     }

@@ -24,6 +24,8 @@ internal sealed class LeaderMap
         }
         foreach (PartitionLeader partition in metadata.Partitions)
         {
+            if (partition.Replicas == 1)
+                Alone.Add(partition.Topic);
             if (
                 addresses.TryGetValue(partition.Node, out string? address)
                 && HostPort.TryParse(address, out string host, out int port)
@@ -36,6 +38,9 @@ internal sealed class LeaderMap
 
     /// <summary>The addresses of the nodes that the one that tells has not heard of for too long.</summary>
     public HashSet<string> Silent { get; } = new(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>The topics without replicas: nobody else ever leads them.</summary>
+    public HashSet<string> Alone { get; } = new(StringComparer.Ordinal);
 
     /// <summary>Whether it hears most nodes, so that the silent ones are not silent to it alone.</summary>
     public bool HearsMost => 2 * _silentNodes < _nodes;

@@ -6,7 +6,8 @@ namespace LightQ.Client.Connections;
 /// </summary>
 /// <remarks>
 /// One call to one broker at a time. That broker may be the one that stands still: so one that no stream uses is
-/// preferred, and the connection of another is asked for an answer now and then.
+/// preferred, and the connection of another is asked for an answer now and then. Topics without replicas have no other
+/// leader: they are left out as soon as a broker has said so, and a client that uses no others keeps no call open.
 /// </remarks>
 internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, int brokers, CancellationToken closing)
 {
@@ -19,6 +20,8 @@ internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, i
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(50),
         LongestPause = TimeSpan.FromSeconds(5);
 
+    private readonly Lock _lock = new();
+    private readonly HashSet<string> _alone = new(StringComparer.Ordinal);
     private int _broker;
     private int _failures;
     private volatile bool _hasAnswered;
@@ -28,7 +31,7 @@ internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, i
     {
         while (!closing.IsCancellationRequested)
         {
-            string[] topics = links.LedTopics();
+            string[] topics = TopicsToWatch();
             if (topics.Length == 0)
             {
                 await links.PauseAsync(Look, closing).ConfigureAwait(false);
@@ -40,6 +43,17 @@ internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, i
             _broker = (_broker + 1) % brokers;
             TimeSpan pause = FirstPause * (1 << Math.Min(_failures++, 10));
             await links.PauseAsync(pause < LongestPause ? pause : LongestPause, closing).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>The topics in use that may get another leader, or of which that is not known yet.</summary>
+    private string[] TopicsToWatch()
+    {
+        string[] used = links.LedTopics();
+        lock (_lock)
+        {
+            _alone.IntersectWith(used); // One of the same name that comes later may have replicas.
+            return _alone.Count == 0 ? used : [.. used.Where(topic => !_alone.Contains(topic))];
         }
     }
 
@@ -55,7 +69,7 @@ internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, i
             await Task.WhenAny(reading, links.PauseAsync(Look, ending.Token)).ConfigureAwait(false);
             if (reading.IsCompleted || (looks > 0 && !_hasAnswered))
                 break;
-            hasOthers = !links.LedTopics().AsSpan().SequenceEqual(topics);
+            hasOthers = !TopicsToWatch().AsSpan().SequenceEqual(topics);
             if (!hasOthers && !await links.AnswersAsync(_broker, Look, ending.Token).ConfigureAwait(false))
                 break;
         }
@@ -71,6 +85,8 @@ internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, i
             await foreach (LeaderMap map in leaders.WatchAsync(_broker, topics, ended).ConfigureAwait(false))
             {
                 _hasAnswered = true;
+                lock (_lock)
+                    _alone.UnionWith(map.Alone);
                 links.Follow(map, isFinal: false);
                 _ = FollowLaterAsync(map);
                 if (map.HearsNobody)

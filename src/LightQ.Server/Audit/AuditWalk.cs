@@ -59,7 +59,7 @@ internal sealed class AuditWalk(IFileSystem disk, string directory, AuditEnd end
         }
     }
 
-    /// <summary>Where the file begins that holds a line, as the names promise; the first file where none does.</summary>
+    /// <summary>Where the file begins that holds a line by the names; the first file where none does.</summary>
     public AuditPosition StartOf(long sequence)
     {
         long[] files = [.. Files()];
@@ -105,7 +105,7 @@ internal sealed class AuditWalk(IFileSystem disk, string directory, AuditEnd end
             : throw new EndOfStreamException($"The audit log was cut while it was read: {read} of {bytes.Length}.");
     }
 
-    /// <summary>The files, oldest first, by the first line's number; none behind the one that is being written.</summary>
+    /// <summary>The files, oldest first, by the first line's number, up to the one that is being written.</summary>
     private IEnumerable<long> Files() =>
         AuditFiles
             .Among(disk.List(directory))

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Configuration;
 namespace LightQ.Server.Configuration;
 
 /// <summary>One value on its way into the options.</summary>
-internal readonly record struct LayeredValue(string Key, string Text, SettingSource Source);
+internal readonly record struct LayeredValue(string Key, string Text, ValueSource Source);
 
 /// <summary>Reads each kind of source into keys and texts.</summary>
 internal static class ConfigurationLayers
@@ -47,7 +47,7 @@ internal static class ConfigurationLayers
             [
                 .. json.AsEnumerable()
                     .Where(v => v.Value is not null)
-                    .Select(v => new LayeredValue(v.Key, v.Value!, new SettingSource(SettingSourceKind.File, path))),
+                    .Select(v => new LayeredValue(v.Key, v.Value!, new ValueSource(ValueSourceKind.File, path))),
             ];
         }
         catch (JsonException e)
@@ -83,11 +83,11 @@ internal static class ConfigurationLayers
     public static IEnumerable<LayeredValue> ReadFlags(IReadOnlyDictionary<string, string> flags) =>
         flags.Select(flag =>
             ServerSettings.All.FirstOrDefault(s => s.Flag == flag.Key) is { } setting
-                ? new LayeredValue(setting.Key, flag.Value, new SettingSource(SettingSourceKind.CommandLine, flag.Key))
+                ? new LayeredValue(setting.Key, flag.Value, new ValueSource(ValueSourceKind.CommandLine, flag.Key))
                 : throw Refuse($"There is no flag {flag.Key}.", null)
         );
 
-    private static SettingSource OfVariable(string name) => new(SettingSourceKind.Environment, name);
+    private static ValueSource OfVariable(string name) => new(ValueSourceKind.Environment, name);
 
     private static ServerStartException Refuse(string message, Exception? cause, params string[] files) =>
         new(ServerStartFailure.Configuration, message, cause, files);

@@ -62,7 +62,7 @@ public sealed class ServerConfiguration
     internal static ServerConfiguration Of(IReadOnlyList<LayeredValue> layers)
     {
         var options = new LightQServerOptions { DataDirectory = DefaultDataDirectory };
-        var sources = new Dictionary<ServerSetting, SettingSource>();
+        var sources = new Dictionary<ServerSetting, ValueSource>();
         foreach (LayeredValue value in layers)
         {
             ServerSetting setting = ServerSettings.Find(value.Key) ?? throw UnknownKey(value);
@@ -72,13 +72,13 @@ public sealed class ServerConfiguration
         return new ServerConfiguration(
             options with
             {
-                Sources = SettingSources.Of(options, sources),
+                Origins = SettingSources.Of(options, sources),
             },
             [
                 .. ServerSettings.All.Select(s => new ConfiguredValue(
                     s,
                     s.Show(s.Read(options)),
-                    sources.GetValueOrDefault(s, SettingSource.Default).ToString()
+                    sources.GetValueOrDefault(s, ValueSource.Default).ToString()
                 )),
             ]
         );

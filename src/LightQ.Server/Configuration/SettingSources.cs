@@ -1,36 +1,26 @@
-using System.Collections.Frozen;
-
 namespace LightQ.Server.Configuration;
 
 /// <summary>Where the values of <see cref="LightQServerOptions"/> come from.</summary>
-/// <remarks>Two of them are always equal: options with the same values are equal, wherever these come from.</remarks>
-internal sealed class SettingSources
+internal static class SettingSources
 {
-    private readonly FrozenDictionary<ServerSetting, Origin> _origins;
-
-    private SettingSources(IEnumerable<KeyValuePair<ServerSetting, Origin>> origins) =>
-        _origins = origins.ToFrozenDictionary();
-
-    /// <summary>Of options that are not read from a configuration.</summary>
-    public static SettingSources None { get; } = new([]);
-
-    /// <summary>Of options that were read from a configuration.</summary>
+    /// <summary>The origins of options that were read from a configuration.</summary>
     /// <param name="options">What was read.</param>
     /// <param name="sources">The settings that are set, and where.</param>
-    public static SettingSources Of(
+    public static ValueOrigins Of(
         LightQServerOptions options,
-        IReadOnlyDictionary<ServerSetting, SettingSource> sources
+        IReadOnlyDictionary<ServerSetting, ValueSource> sources
     ) =>
         new(
-            ServerSettings.All.Select(s =>
-                KeyValuePair.Create(s, new Origin(s.Read(options), sources.GetValueOrDefault(s, SettingSource.Default)))
+            ServerSettings.All.ToDictionary(
+                s => s.Key,
+                s => new ValueOrigin(s.Read(options), sources.GetValueOrDefault(s, ValueSource.Default))
             )
         );
 
     /// <summary>Each setting with its source, in the order in which they are shown.</summary>
     /// <remarks>A program may have set another value than was read; its source is then code.</remarks>
     /// <param name="options">The options in force.</param>
-    public static IEnumerable<(ServerSetting Setting, SettingSource Source)> List(LightQServerOptions options)
+    public static IEnumerable<(ServerSetting Setting, ValueSource Source)> List(LightQServerOptions options)
     {
         var defaults = new LightQServerOptions();
         foreach (ServerSetting setting in ServerSettings.All)
@@ -38,33 +28,38 @@ internal sealed class SettingSources
             string text = setting.Read(options);
             yield return (
                 setting,
-                options.Sources._origins.TryGetValue(setting, out Origin origin) && origin.Text == text ? origin.Source
-                : text == setting.Read(defaults) ? SettingSource.Default
-                : SettingSource.Code
+                options.Origins.Values.TryGetValue(setting.Key, out ValueOrigin origin) && origin.Text == text
+                    ? origin.Source
+                : text == setting.Read(defaults) ? ValueSource.Default
+                : ValueSource.Code
             );
         }
     }
 
-    /// <summary>The same, with the sources of another configuration for the values that are those of it.</summary>
-    /// <param name="options">The options in force.</param>
+    /// <summary>
+    /// The origins after a reload: of another configuration for the values that are those of it, and otherwise those of
+    /// before.
+    /// </summary>
+    /// <param name="running">The options before.</param>
     /// <param name="configured">The options of the other configuration.</param>
-    public SettingSources With(LightQServerOptions options, LightQServerOptions configured)
+    /// <param name="merged">The options in force.</param>
+    public static ValueOrigins Merge(
+        LightQServerOptions running,
+        LightQServerOptions configured,
+        LightQServerOptions merged
+    )
     {
-        var origins = new Dictionary<ServerSetting, Origin>(_origins);
-        foreach ((ServerSetting setting, Origin origin) in configured.Sources._origins)
+        var origins = new Dictionary<string, ValueOrigin>(running.Origins.Values);
+        foreach (ServerSetting setting in ServerSettings.All)
         {
-            if (setting.Read(options) == origin.Text)
-                origins[setting] = origin;
+            if (
+                configured.Origins.Values.TryGetValue(setting.Key, out ValueOrigin origin)
+                && origin.Text == setting.Read(merged)
+            )
+            {
+                origins[setting.Key] = origin;
+            }
         }
-        return new SettingSources(origins);
+        return new ValueOrigins(origins);
     }
-
-    /// <inheritdoc/>
-    public override bool Equals(object? obj) => obj is SettingSources;
-
-    /// <inheritdoc/>
-    public override int GetHashCode() => 0;
-
-    /// <summary>A value that was read, and where.</summary>
-    private readonly record struct Origin(string Text, SettingSource Source);
 }

@@ -21,13 +21,13 @@ internal static class SettingMapping
                 Description = s.Setting.Description,
             });
 
-    private static Protocol.Control.SettingSource ToProto(SettingSourceKind kind) =>
+    private static Protocol.Control.SettingSource ToProto(ValueSourceKind kind) =>
         kind switch
         {
-            SettingSourceKind.File => Protocol.Control.SettingSource.File,
-            SettingSourceKind.Environment => Protocol.Control.SettingSource.Environment,
-            SettingSourceKind.CommandLine => Protocol.Control.SettingSource.CommandLine,
-            SettingSourceKind.Code => Protocol.Control.SettingSource.Code,
+            ValueSourceKind.File => Protocol.Control.SettingSource.File,
+            ValueSourceKind.Environment => Protocol.Control.SettingSource.Environment,
+            ValueSourceKind.CommandLine => Protocol.Control.SettingSource.CommandLine,
+            ValueSourceKind.Code => Protocol.Control.SettingSource.Code,
             _ => Protocol.Control.SettingSource.Default,
         };
 }

@@ -36,6 +36,7 @@ internal static class JsonRoutes
         Route("PUT", "/v1/topics/{name}", "EnsureTopic"),
         Route("DELETE", "/v1/topics/{name}", "DeleteTopic"),
         Route("POST", "/v1/topics/{name}:truncate", "TruncateTopic"),
+        Route("POST", "/v1/topics/{name}:replicate", "ReplicateTopic"),
         Route("POST", $"{Topic}:setCredentials", "SetTopicCredentials"),
         Route("POST", $"{Topic}:publish", "Publish"),
         Route("POST", $"{Topic}:fetch", "Fetch"),

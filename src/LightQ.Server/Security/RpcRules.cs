@@ -38,6 +38,7 @@ internal static class RpcRules
             [Topics + "ListTopics"] = RpcRule.LoggedIn,
             [Topics + "DeleteTopic"] = RpcRule.On<DeleteTopicRequest>(Right.Manage, r => r.Name),
             [Topics + "TruncateTopic"] = RpcRule.On<TruncateTopicRequest>(Right.Manage, r => r.Name),
+            [Topics + "ReplicateTopic"] = RpcRule.On<ReplicateTopicRequest>(Right.Manage, r => r.Name),
             [Topics + "SetTopicCredentials"] = RpcRule.On<SetTopicCredentialsRequest>(Right.Manage, r => r.Topic),
             [Stats + "GetTopicStats"] = RpcRule.Seeing<GetTopicStatsRequest>(r => r.Topic),
             [Stats + "WatchTopicStats"] = RpcRule.Seeing<WatchTopicStatsRequest>(r => r.Topic),

@@ -61,7 +61,7 @@ public sealed class FloorTests
                 ["Diagnosis"],
                 [Facade],
             ],
-            Roots = { [Facade] = ["HttpHost", "LightQServer"] },
+            Roots = { [Facade] = ["DashboardHost", "HttpHost", "LightQServer"] },
         },
         ["LightQ.Bench"] = new()
         {
@@ -89,6 +89,7 @@ public sealed class FloorTests
                     "Backups",
                     "Bench",
                     "Contexts",
+                    "Dashboard",
                     "Groups",
                     "Journals",
                     "Messages",

@@ -200,6 +200,27 @@ public sealed class LeaderWatchTests
         Assert.False(map.HearsNobody);
     }
 
+    [Fact]
+    public async Task A_topic_without_replicas_is_not_watched_for_long()
+    {
+        using FakeBroker a = new(),
+            b = new();
+        var leaders = new ScriptedLeaders();
+        await using var client = new LightQClient(a.With(b.Port), leaders);
+        (FakeConnection home, Producer producer) = await OpenAsync(client, a);
+        Assert.Equal(["orders"], (await leaders.Watched.ReadAsync(Cancel)).Topics);
+        leaders.TellAlone();
+        Assert.Equal(["orders"], await leaders.Ended.ReadAsync(Cancel));
+
+        // The next call is for what may move.
+        Task<Producer> creating = client.CreateProducerAsync("bills", cancellationToken: Cancel);
+        await home.OpenProducerAsync(producerId: 11);
+        await using Producer other = await creating;
+        Assert.Equal(["bills"], (await leaders.Watched.ReadAsync(Cancel)).Topics);
+        await producer.DisposeAsync();
+        home.Dispose();
+    }
+
     /// <summary>Opens a named producer at the first broker, which leads its partition in epoch 1.</summary>
     private static async Task<(FakeConnection Home, Producer Producer)> OpenAsync(
         LightQClient client,

@@ -11,6 +11,11 @@ internal sealed class ScriptedLeaders : ILeaderDirectory
     private readonly Channel<LeaderMap?> _news = Channel.CreateUnbounded<LeaderMap?>();
     private readonly Channel<(int Broker, string[] Topics)> _watched = Channel.CreateUnbounded<(int, string[])>();
 
+    private readonly Channel<string[]> _ended = Channel.CreateUnbounded<string[]>();
+
+    /// <summary>The topics of the calls that have ended, in order.</summary>
+    public ChannelReader<string[]> Ended => _ended.Reader;
+
     /// <summary>The calls to watch, in order.</summary>
     public ChannelReader<(int Broker, string[] Topics)> Watched => _watched.Reader;
 
@@ -24,9 +29,16 @@ internal sealed class ScriptedLeaders : ILeaderDirectory
     )
     {
         _watched.Writer.TryWrite((broker, [.. topics]));
-        yield return new LeaderMap(new ClusterMetadata());
-        while (await _news.Reader.ReadAsync(cancellationToken) is { } map)
-            yield return map;
+        try
+        {
+            yield return new LeaderMap(new ClusterMetadata());
+            while (await _news.Reader.ReadAsync(cancellationToken) is { } map)
+                yield return map;
+        }
+        finally
+        {
+            _ended.Writer.TryWrite([.. topics]);
+        }
     }
 
     /// <summary>Tells who leads partition 0 of orders, and which of three nodes are silent.</summary>
@@ -53,6 +65,14 @@ internal sealed class ScriptedLeaders : ILeaderDirectory
                 Epoch = epoch,
             }
         );
+        _news.Writer.TryWrite(new LeaderMap(metadata));
+    }
+
+    /// <summary>Tells that orders has no replicas.</summary>
+    public void TellAlone()
+    {
+        var metadata = new ClusterMetadata();
+        metadata.Partitions.Add(new PartitionLeader { Topic = "orders", Replicas = 1 });
         _news.Writer.TryWrite(new LeaderMap(metadata));
     }
 

@@ -24,6 +24,8 @@ public sealed class OptionTests
     [InlineData("topic truncate orders/0 --before 10")]
     [InlineData("topic truncate orders --all")]
     [InlineData("topic truncate orders --all --yes")]
+    [InlineData("topic replicate orders")]
+    [InlineData("topic replicate orders --replicas 5")]
     [InlineData("topic delete orders --yes")]
     [InlineData("topic delete orders -y")]
     [InlineData("group delete orders billing --yes")]
@@ -90,6 +92,7 @@ public sealed class OptionTests
     [InlineData("pub orders x --header nothing")]
     [InlineData("pub orders x --rate 0")]
     [InlineData("topic truncate orders")]
+    [InlineData("topic replicate orders --replicas 1")]
     [InlineData("topic truncate orders --all --before 10")]
     [InlineData("pub orders x --delay abc")]
     [InlineData("pub orders x --delay -5m")]
@@ -142,7 +145,7 @@ public sealed class OptionTests
     [InlineData("topic creat x", "'creat' is not a command of 'lightq topic'. Did you mean 'create'?")]
     [InlineData("topc list", "'topc' is not a command of 'lightq'. Did you mean 'topic'?")]
     [InlineData("xyz", "'xyz' is not a command of 'lightq'.")]
-    [InlineData("topic", "'lightq topic' needs a command: create, ensure, list, show, delete, truncate.")]
+    [InlineData("topic", "'lightq topic' needs a command: create, ensure, list, show, delete, truncate, replicate.")]
     [InlineData("topic show", "'lightq topic show' needs TOPIC.")]
     [InlineData("server --data", "Required argument missing for option: '--data'.")]
     [InlineData(
@@ -232,7 +235,7 @@ public sealed class OptionTests
         foreach (string example in All(CommandLine.CreateRoot()).OfType<ExampleCommand>().SelectMany(c => c.Examples))
         {
             string line = example[example.IndexOf("lightq ", StringComparison.Ordinal)..].Split(" > ")[0];
-            Assert.Empty(CommandLine.CreateRoot().Parse(line["lightq ".Length..]).Errors);
+            Assert.Empty(CommandLine.CreateRoot().Parse(line["lightq ".Length..], CommandLine.Parsing).Errors);
         }
     }
 

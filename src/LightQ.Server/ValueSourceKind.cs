@@ -1,7 +1,7 @@
-namespace LightQ.Server.Configuration;
+namespace LightQ.Server;
 
 /// <summary>The kinds of places that the value of a setting comes from.</summary>
-internal enum SettingSourceKind
+internal enum ValueSourceKind
 {
     /// <summary>It is set nowhere.</summary>
     Default,
