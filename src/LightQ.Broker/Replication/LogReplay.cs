@@ -13,7 +13,7 @@ namespace LightQ.Broker.Replication;
 /// </remarks>
 internal sealed class LogReplay(IReplayTarget target)
 {
-    private const int FollowedAtOnce = 8;
+    private const int FollowedAtOnce = 4;
 
     /// <summary>So many entries are asked for one by one: less than it takes an engine to begin a read.</summary>
     private const int Few = 16;
