@@ -114,6 +114,9 @@ internal sealed class MutantStream(IReplicatedStream inner, Mutation mutation, d
         int cut = batch.Length;
         if (cut == run.Length)
             return await inner.AppendAsync(EntryKind.Data, run, expectedLast, cancellationToken);
+        // The owner is late now and then, so that a claim gets in front of both.
+        if (_random.Next(4) == 0)
+            await Task.Delay(_random.Next(1, 20), cancellationToken);
         Task<EntryAppend> first = inner
                 .AppendAsync(EntryKind.Data, run[..cut], expectedLast, cancellationToken)
                 .AsTask(),
