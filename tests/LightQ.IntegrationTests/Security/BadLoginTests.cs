@@ -63,6 +63,7 @@ public sealed class BadLoginTests
                         ReceiveMode = ReceiveMode.Async,
                         ReconnectDelay = TimeSpan.FromMilliseconds(1),
                         MaxReconnectDelay = TimeSpan.FromMilliseconds(200),
+                        ConnectTimeout = TimeSpan.FromSeconds(30), // All of them begin at once.
                     }
                 )),
         ];
