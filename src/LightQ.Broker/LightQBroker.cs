@@ -40,6 +40,8 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly TopicRemover _remover;
     private readonly Replicas _replicas;
     private readonly StreamSweeper? _sweeper;
+    private readonly BackupSource _backups;
+    private readonly ReplicaMaker _replicaMaker;
     private readonly SpillStore _spills;
     private readonly DelaySchedule _delays;
     private readonly TopicDirectory _directory;
@@ -125,6 +127,28 @@ public sealed class LightQBroker : IAsyncDisposable
                 time
             );
             _topics = _directory.Topics;
+            _replicaMaker = new ReplicaMaker(
+                new ReplicaSource
+                {
+                    Catalog = _catalog,
+                    Opener = _opener,
+                    Groups = Groups,
+                    Replicas = _replicas,
+                    Serve = ServeOwned,
+                    Options = () => _options,
+                    Time = time,
+                }
+            );
+            _backups = new BackupSource(
+                () => _topics.Values,
+                Groups,
+                _positions,
+                _catalog,
+                options.Replication is { } cluster
+                    ? new StreamCopier(_opener, cluster, Path.Combine(directory, "backup"))
+                    : null,
+                time
+            );
             _directory.Recover();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
@@ -178,6 +202,12 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
     public long PendingBytes => _pending.Used;
+
+    /// <summary>How often the journals have synced their files.</summary>
+    public long Syncs => _environment.Syncs;
+
+    /// <summary>How long these syncs took together.</summary>
+    public TimeSpan SyncTime => _environment.SyncTime;
 
     /// <summary>Bytes of durable topics that were read again to find damage.</summary>
     public long ScrubbedBytes => _environment.ScrubbedBytes;
@@ -278,6 +308,16 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog.SetSettings(topic.Id, settings.Complete());
             return topic.LastApplied;
         }
+    }
+
+    /// <summary>
+    /// Begins to give a durable topic of this node replicas, or says how far that has come. It goes on by itself.
+    /// </summary>
+    /// <exception cref="BrokerException">It cannot have them, or what was begun has come to nothing.</exception>
+    public ReplicationProgress ReplicateTopic(string name, uint replicas)
+    {
+        ThrowIfStopping();
+        return _replicaMaker.Advance(GetTopic(name), replicas);
     }
 
     /// <summary>Gives a topic its own user, another password, or none; null takes it away.</summary>
@@ -509,36 +549,15 @@ public sealed class LightQBroker : IAsyncDisposable
     /// Takes what there is to back up, as of now. Copying it is for the caller, and holds nothing up.
     /// </summary>
     /// <param name="skipFailed">Whether topics that could not be opened are left out.</param>
+    /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BrokerException">
-    /// A topic could not be opened, <see cref="ErrorCode.TopicFailed"/>, or the broker is stopping.
+    /// A topic could not be opened, <see cref="ErrorCode.TopicFailed"/>, the replicated log does not answer, or the
+    /// broker is stopping.
     /// </exception>
-    public BrokerBackup BeginBackup(bool skipFailed)
+    public Task<BrokerBackup> BeginBackupAsync(bool skipFailed, CancellationToken cancellationToken)
     {
-        lock (_changes)
-        {
-            ThrowIfStopping();
-            Topic[] durable = [.. _topics.Values.Where(t => t.Settings.Kind == TopicKind.Durable && !t.IsElsewhere)];
-            Topic[] failed = [.. durable.Where(t => t.IsIncomplete)];
-            if (failed.Length != 0 && !skipFailed)
-            {
-                throw new BrokerException(
-                    ErrorCode.TopicFailed,
-                    $"The topic '{failed[0].Name}' could not be opened, so it cannot be backed up: {failed[0].Failure}"
-                );
-            }
-
-            Partition[] partitions = [.. durable.Except(failed).SelectMany(t => t.Partitions)];
-            foreach (Partition partition in partitions)
-                Groups.Keep(partition);
-            // The order is what BrokerBackup promises: positions first.
-            return new BrokerBackup(
-                _time.GetUtcNow(),
-                _positions.Capture(),
-                [.. partitions.Select(p => (p, p.Log.Capture()!))],
-                failed,
-                _catalog
-            );
-        }
+        ThrowIfStopping();
+        return _backups.BeginAsync(_changes, skipFailed, cancellationToken);
     }
 
     /// <summary>
@@ -564,6 +583,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _stopping = true;
         if (_sweeper is not null)
             await _sweeper.DisposeAsync().ConfigureAwait(false);
+        await _replicaMaker.DisposeAsync().ConfigureAwait(false);
         await _catalog.StopFollowingAsync().ConfigureAwait(false);
         await _replicas.DisposeAsync().ConfigureAwait(false);
         await _housekeeping.DisposeAsync().ConfigureAwait(false);

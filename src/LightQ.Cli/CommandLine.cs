@@ -4,6 +4,8 @@ using LightQ.Cli.Audits;
 using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;
 using LightQ.Cli.Clusters;
+using LightQ.Cli.Contexts;
+using LightQ.Cli.Dashboard;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Groups;
 using LightQ.Cli.Journals;
@@ -14,6 +16,7 @@ using LightQ.Cli.Quickstart;
 using LightQ.Cli.Reference;
 using LightQ.Cli.Servers;
 using LightQ.Cli.Stats;
+using LightQ.Cli.Top;
 using LightQ.Cli.Topics;
 using LightQ.Cli.Users;
 
@@ -41,9 +44,14 @@ internal static class CommandLine
             TopicCommand.Create(),
             PubCommand.Create(),
             SubCommand.Create(),
+            PeekCommand.Create(),
+            RepublishCommand.Create(),
             StatsCommand.Create(),
+            TopCommand.Create(),
+            DashboardCommand.Create(),
             GroupCommand.Create(),
             ClusterCommand.Create(),
+            ContextCommand.Create(),
             UserCommand.Create(),
             GrantCommand.Create(),
             TokenCommand.Create(),

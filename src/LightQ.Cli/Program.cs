@@ -14,7 +14,7 @@ internal static class Program
         RuntimeSettings.Apply(BenchRuntime.SettingsFor(args));
         // A broker runs on whether or not its output is read; the parts of a bench end with their
         // parent.
-        if (args is ["server", "stop" or "reload", ..] or not ["server" or "bench-role", ..])
+        if (args is ["server", "stop" or "reload" or "settings", ..] or not ["server" or "bench-role", ..])
             StandardOutput.Install();
         return CommandLine.RunAsync(args);
     }

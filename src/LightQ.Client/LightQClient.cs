@@ -71,6 +71,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         Topics = new TopicsClient(_control);
         Stats = new StatsClient(_control);
         Groups = new GroupsClient(_control);
+        Messages = new MessagesClient(_control);
+        DeadLetters = new DeadLettersClient(_control);
         Users = new UsersClient(_control);
         Operations = new OperationsClient(_control);
         Cluster = new ClusterClient(_control);
@@ -154,6 +156,12 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Describes, resets, pauses and deletes consumer groups.</summary>
     public GroupsClient Groups { get; }
+
+    /// <summary>Shows what topics hold, and publishes stored messages again.</summary>
+    public MessagesClient Messages { get; }
+
+    /// <summary>Lists, redrives, deletes and republishes single dead letters of groups.</summary>
+    public DeadLettersClient DeadLetters { get; }
 
     /// <summary>Creates users, grants rights, and creates tokens.</summary>
     public UsersClient Users { get; }

@@ -423,6 +423,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             _limits,
             _security,
             this,
+            _audit,
             time,
             _options.ConnectionTime,
             _logger,

@@ -167,8 +167,14 @@ public sealed record LightQServerOptions
     /// <summary>The audit log.</summary>
     public AuditOptions Audit { get; init; } = new();
 
+    /// <summary>The page for browsers at the web port.</summary>
+    public DashboardOptions Dashboard { get; init; } = new();
+
     /// <summary>The clock; not a configuration value. Default: the system's.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    /// <summary>Where the values come from; none of them itself.</summary>
+    internal ValueOrigins Origins { get; init; } = ValueOrigins.None;
 
     /// <summary>
     /// The clock of connections: heartbeats, time-outs. Another than <see cref="TimeProvider"/> where that one jumps,

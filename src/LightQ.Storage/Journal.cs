@@ -448,6 +448,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         Listener?.OnProgress(this);
     }
 
+    void ILogHost.OnSynced(TimeSpan duration) => _environment.CountSync(duration);
+
     void ILogHost.OnRolled(Segment? sealedSegment, Segment current, byte[]? producers) =>
         _environment.Supply.Post(() =>
             RunDerived("writing an index", () => _housekeeping.WriteDerived(sealedSegment, current, producers))

@@ -15,6 +15,8 @@ public sealed class JournalEnvironment : IDisposable
     private readonly WorkerThreads<ILogHost>[] _writers;
     private int _nextWriter = -1;
     private long _committedBytes;
+    private long _syncs;
+    private long _syncTicks;
 
     /// <summary>Starts the threads.</summary>
     public JournalEnvironment(JournalEnvironmentOptions? options = null)
@@ -39,6 +41,12 @@ public sealed class JournalEnvironment : IDisposable
 
     /// <summary>The settings.</summary>
     public JournalEnvironmentOptions Options { get; }
+
+    /// <summary>How often the journals have synced their files.</summary>
+    public long Syncs => Volatile.Read(ref _syncs);
+
+    /// <summary>How long these syncs took together.</summary>
+    public TimeSpan SyncTime => new(Volatile.Read(ref _syncTicks));
 
     /// <summary>Bytes that were read again to find damage, of all journals together.</summary>
     public long ScrubbedBytes => Scrubber.Bytes;
@@ -83,6 +91,12 @@ public sealed class JournalEnvironment : IDisposable
     }
 
     internal void CountCommitted(long bytes) => Interlocked.Add(ref _committedBytes, bytes);
+
+    internal void CountSync(TimeSpan duration)
+    {
+        Interlocked.Increment(ref _syncs);
+        Interlocked.Add(ref _syncTicks, duration.Ticks);
+    }
 
     /// <summary>The writer thread for one more journal: in turn, so that they are spread evenly.</summary>
     internal WorkerThreads<ILogHost> NextWriter() =>

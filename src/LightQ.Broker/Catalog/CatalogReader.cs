@@ -23,6 +23,11 @@ public static class CatalogReader
             );
     }
 
+    /// <summary>The node and the cluster whose data directory it is; null for that of a broker alone.</summary>
+    /// <exception cref="LightQ.Storage.DataDirectoryException">The file that says so is damaged.</exception>
+    public static (string Node, string Cluster)? FindCluster(string dataDirectory) =>
+        ClusterMembership.Read(dataDirectory) is { } found ? (found.Node, found.Cluster) : null;
+
     /// <summary>Reads the durable topics that the catalog knows.</summary>
     /// <param name="directory">The data directory's <c>catalog</c>.</param>
     /// <param name="report">What is wrong with the catalog: the topics are those of its valid records.</param>

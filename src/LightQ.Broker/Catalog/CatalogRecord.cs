@@ -239,4 +239,5 @@ internal sealed record CatalogRecord
 [JsonSerializable(typeof(CatalogRecord))]
 [JsonSerializable(typeof(CatalogEntry))]
 [JsonSerializable(typeof(ClusterMembership))]
+[JsonSerializable(typeof(TopicLabel))]
 internal sealed partial class CatalogJson : JsonSerializerContext;

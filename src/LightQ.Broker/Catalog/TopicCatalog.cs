@@ -157,7 +157,27 @@ internal sealed class TopicCatalog : IDisposable
         {
             CatalogRecord.TopicEntry topic =
                 _tables.FindTopic(id) ?? throw new BrokerException(ErrorCode.UnknownTopic, "The topic is gone.");
+            if (topic.Settings.Replicas != settings.Replicas)
+            {
+                throw new BrokerException(
+                    ErrorCode.Unavailable,
+                    $"The topic '{topic.Name}' has got replicas meanwhile. Try again."
+                );
+            }
             return new CatalogRecord { Topic = topic with { Settings = settings } };
+        });
+
+    /// <summary>Gives a topic replicas: from now on its messages are in streams.</summary>
+    /// <exception cref="BrokerException">There is no such topic, or it is not stored.</exception>
+    public void SetReplicas(Guid id, uint replicas) =>
+        Change(() =>
+        {
+            CatalogRecord.TopicEntry topic =
+                _tables.FindTopic(id) ?? throw new BrokerException(ErrorCode.UnknownTopic, "The topic is gone.");
+            return new CatalogRecord
+            {
+                Topic = topic with { Settings = topic.Settings.WithReplicas(replicas), Node = null },
+            };
         });
 
     /// <summary>Gives a topic its own user, another password, or none.</summary>

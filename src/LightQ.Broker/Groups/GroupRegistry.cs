@@ -433,6 +433,29 @@ public sealed class GroupRegistry
         GroupStore.RequestStore(partition);
     }
 
+    /// <summary>
+    /// What is kept on the disk of a partition's groups, as a partition with replicas keeps it: how far letters were
+    /// redriven, too, which stands beside the first partition on the disk.
+    /// </summary>
+    internal StreamPositions ForStream(Partition partition)
+    {
+        var positions = new StreamPositions();
+        foreach ((string name, long offset, ReadOnlyMemory<byte> state) in _store.OnDisk(partition))
+        {
+            if (!Redrive.IsPosition(name))
+                positions.Set(name, offset, state.ToArray());
+        }
+        foreach ((string name, long offset, _) in _store.OnDisk(Redrive.PlaceOf(partition)))
+        {
+            if (Redrive.IsPosition(name))
+                positions.Set(name, offset, []);
+        }
+        return positions;
+    }
+
+    /// <summary>Forgets what is on the disk of a topic whose positions are in streams now.</summary>
+    internal void ForgetDisk(Topic topic) => _store.ForgetDisk(topic.Id);
+
     /// <summary>Ends the groups of a partition that this node has lost: its next owner goes on with them.</summary>
     internal void End(Partition partition)
     {

@@ -90,6 +90,27 @@ internal sealed class GroupStore(OffsetStore disk)
         }
     }
 
+    /// <summary>The positions on the disk that are kept beside a partition.</summary>
+    public IReadOnlyList<(string Name, long Offset, ReadOnlyMemory<byte> State)> OnDisk(Partition partition)
+    {
+        var found = new List<(string, long, ReadOnlyMemory<byte>)>();
+        foreach (
+            OffsetKey key in disk.Keys.Where(k => k.TopicId == partition.Topic.Id && k.Partition == partition.Index)
+        )
+        {
+            if (disk.TryGet(key, out long offset, out ReadOnlyMemory<byte> state))
+                found.Add((key.Group, offset, state));
+        }
+        return found;
+    }
+
+    /// <summary>Forgets the positions on the disk of a topic that has them in streams now.</summary>
+    public void ForgetDisk(Guid topic)
+    {
+        foreach (OffsetKey key in disk.Keys.Where(k => k.TopicId == topic))
+            disk.Remove(key);
+    }
+
     /// <summary>Whether a start, or the next owner, may find a position of a topic that was removed.</summary>
     public bool IsForgetting(Topic topic) =>
         topic.Settings.IsReplicated

@@ -8,7 +8,8 @@ namespace LightQ.Broker.Replication;
 /// </summary>
 /// <remarks>
 /// An entry counts when its epoch is that of the last claim in front of it, and its offset is the one that comes next.
-/// Anything else is void: what an owner had under way when another one claimed. One thread at a time.
+/// Anything else is void: what an owner had under way when another one claimed. A claim that is the stream's first
+/// entry says with which epoch and offset the stream begins. One thread at a time.
 /// </remarks>
 internal sealed class LogReplay(IReplayTarget target)
 {
@@ -132,6 +133,9 @@ internal sealed class LogReplay(IReplayTarget target)
             throw Damaged(stream, stored, "its checksum or layout is wrong");
         ControlEntry entry = decoded.Value;
         bool isClaim = entry.Kind == EntryKind.Claim;
+        // A topic may have had messages before it had replicas.
+        if (isClaim && stored.Sequence == 1 && entry.Epoch != 0)
+            (Epoch, NextOffset) = (entry.Epoch - 1, entry.EndOffset);
         if (_isBehindHole)
             PassHole(stream, stored, isClaim ? Math.Max(entry.Epoch, 1) - 1 : entry.Epoch, entry.EndOffset);
         if (entry.Epoch != (isClaim ? Epoch + 1 : Epoch) || entry.EndOffset != NextOffset)

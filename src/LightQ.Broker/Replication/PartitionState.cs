@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Batches;
 
@@ -10,6 +11,15 @@ namespace LightQ.Broker.Replication;
 /// <param name="isProducer">Whether its topic has a named producer of an id that may have an epoch.</param>
 internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool> isProducer) : IPartitionState
 {
+    /// <summary>A snapshot of positions, and of what journals keep.</summary>
+    public static byte[] Encode(StreamPositions groups, ReadOnlySpan<byte> kept)
+    {
+        byte[] positions = groups.Save(),
+            length = new byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32LittleEndian(length, positions.Length);
+        return [.. length, .. positions, .. kept];
+    }
+
     public void Load(ReadOnlySpan<byte> state)
     {
         LoadPositions(state);
@@ -30,13 +40,7 @@ internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool
         partition.KeepPositions();
     }
 
-    public byte[] Save()
-    {
-        byte[] positions = partition.Positions!.Save(),
-            length = new byte[sizeof(int)];
-        BinaryPrimitives.WriteInt32LittleEndian(length, positions.Length);
-        return [.. length, .. positions, .. partition.SaveState()];
-    }
+    public byte[] Save() => Encode(partition.Positions!, partition.SaveState());
 
     public IReadOnlyList<ReadOnlyMemory<byte>>? SavePositions(int mostBytes) =>
         partition.Positions!.SaveChanges(mostBytes);

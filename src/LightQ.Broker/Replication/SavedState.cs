@@ -8,6 +8,14 @@ namespace LightQ.Broker.Replication;
 /// <param name="State">The partition's state.</param>
 internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, long AppendTime, byte[] State)
 {
+    /// <summary>The last snapshot that surely counts (rule R4); null for none.</summary>
+    /// <exception cref="ReplicationException">The engine cannot be reached, or the snapshot is damaged.</exception>
+    public static async ValueTask<SavedState?> FindAsync(IReplicatedStream stream, CancellationToken cancellationToken)
+    {
+        ulong sequence = await FindSequenceAsync(stream, cancellationToken).ConfigureAwait(false);
+        return sequence == 0 ? null : await ReadAsync(stream, sequence, cancellationToken).ConfigureAwait(false);
+    }
+
     /// <summary>Reads the snapshot that ends at a sequence.</summary>
     /// <exception cref="ReplicationException">There is none, it is damaged, or a part is missing.</exception>
     public static async ValueTask<SavedState> ReadAsync(
@@ -56,6 +64,34 @@ internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, lo
             at += part.Length;
         }
         return state;
+    }
+
+    /// <summary>
+    /// The last one itself may be void, but what the last claim names counts, and what a later snapshot of that claim's
+    /// epoch names. 0 for none.
+    /// </summary>
+    private static async ValueTask<ulong> FindSequenceAsync(
+        IReplicatedStream stream,
+        CancellationToken cancellationToken
+    )
+    {
+        if (
+            await stream.GetLastAsync(EntryKind.Claim, cancellationToken).ConfigureAwait(false) is not { } lastClaim
+            || !ControlEntry.TryDecode(lastClaim, out ControlEntry? claim)
+        )
+        {
+            return 0;
+        }
+        if (
+            await stream.GetLastAsync(EntryKind.Snapshot, cancellationToken).ConfigureAwait(false) is { } lastSnapshot
+            && lastSnapshot.Sequence > lastClaim.Sequence
+            && ControlEntry.TryDecode(lastSnapshot, out ControlEntry? snapshot)
+            && snapshot.Value.Epoch == claim.Value.Epoch
+        )
+        {
+            return snapshot.Value.ConfirmedSnapshot;
+        }
+        return claim.Value.ConfirmedSnapshot;
     }
 
     private static async ValueTask<ControlEntry> ReadPartAsync(

@@ -99,39 +99,10 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
 
     private async Task BeginAsync(long heldTo, CancellationToken cancellationToken)
     {
-        ulong sequence = await FindSnapshotAsync(cancellationToken).ConfigureAwait(false);
-        SavedState? saved =
-            sequence == 0
-                ? null
-                : await SavedState.ReadAsync(stream, sequence, cancellationToken).ConfigureAwait(false);
+        SavedState? saved = await SavedState.FindAsync(stream, cancellationToken).ConfigureAwait(false);
         if (saved is not null && saved.EndOffset <= heldTo)
             Replay.StartBehind(saved);
         else
             Replay.StartAtFront(saved);
-    }
-
-    /// <summary>
-    /// The sequence of a snapshot that surely counts (rule R4): the last one itself may be void, but what the last
-    /// claim names counts, and what a later snapshot of that claim's epoch names. 0 for none.
-    /// </summary>
-    private async Task<ulong> FindSnapshotAsync(CancellationToken cancellationToken)
-    {
-        if (
-            await stream.GetLastAsync(EntryKind.Claim, cancellationToken).ConfigureAwait(false) is not { } lastClaim
-            || !ControlEntry.TryDecode(lastClaim, out ControlEntry? claim)
-        )
-        {
-            return 0;
-        }
-        if (
-            await stream.GetLastAsync(EntryKind.Snapshot, cancellationToken).ConfigureAwait(false) is { } lastSnapshot
-            && lastSnapshot.Sequence > lastClaim.Sequence
-            && ControlEntry.TryDecode(lastSnapshot, out ControlEntry? snapshot)
-            && snapshot.Value.Epoch == claim.Value.Epoch
-        )
-        {
-            return snapshot.Value.ConfirmedSnapshot;
-        }
-        return claim.Value.ConfirmedSnapshot;
     }
 }

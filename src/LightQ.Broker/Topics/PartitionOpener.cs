@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using LightQ.Broker.Catalog;
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
@@ -177,6 +178,7 @@ internal sealed class PartitionOpener(
         Partition partition = NewDurable(topic, index);
         Func<Guid, ulong, uint, bool> isProducer = producers();
         Journal journal = OpenCopy(partition, firstOffset);
+        Label(topic);
         var log = new ReplicatedLog(
             replication.Engine.GetStream(replication.StreamOf(topic.Id, index)),
             journal,
@@ -196,6 +198,44 @@ internal sealed class PartitionOpener(
         partition.Positions!.StoreWith(log.RequestPositions);
         journal.Listener = new CopyListener(partition, log, broker().StorageEvents);
         return (partition, log);
+    }
+
+    /// <summary>
+    /// Opens a partition of a topic with replicas that is not served, and a journal beside the broker's own: to read
+    /// the partition's stream into.
+    /// </summary>
+    /// <exception cref="IOException">The journal cannot be made.</exception>
+    public (Partition Partition, Journal Journal, PartitionState State) OpenAside(
+        Topic topic,
+        uint index,
+        string directory,
+        long firstOffset
+    )
+    {
+        Partition partition = NewDurable(topic, index);
+        Func<Guid, ulong, uint, bool> isProducer = producers();
+        Journal journal = Journal.Open(
+            OptionsOf(partition) with
+            {
+                Directory = directory,
+                FirstOffset = firstOffset,
+                ReadLevel = Durability.Written,
+                Flush = Durability.Written,
+                RetentionBytes = null,
+                RetentionAge = null,
+                KeepFrom = null,
+                SettledBefore = null,
+            },
+            environment
+        );
+        return (partition, journal, new PartitionState(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));
+    }
+
+    /// <summary>Says in a topic's directory which topic it is of, where the catalog is not beside it.</summary>
+    private void Label(Topic topic)
+    {
+        if (broker().Replication is not null)
+            new TopicLabel(topic.Name, topic.Settings.Replicas).Write(DirectoryOf(topic.Id));
     }
 
     private static void Announce(Partition partition)
@@ -244,6 +284,7 @@ internal sealed class PartitionOpener(
         var recovery = new Recovery(partition, (id, epoch) => isProducer(partition.Topic.Id, id, epoch));
         Journal journal = Journal.Open(options, environment, recovery, new Listener(partition, broker().StorageEvents));
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;
+        Label(partition.Topic);
         return journal;
     }
 

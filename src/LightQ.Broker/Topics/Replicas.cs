@@ -54,6 +54,31 @@ internal sealed class Replicas(
         topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
     }
 
+    /// <summary>
+    /// Makes the stream of a partition anew: what was there, an attempt that came to nothing has left.
+    /// </summary>
+    /// <exception cref="ReplicationException">The engine cannot.</exception>
+    public async Task<IReplicatedStream> CreateEmptyAsync(
+        Topic topic,
+        uint partition,
+        uint replicas,
+        CancellationToken cancellationToken
+    )
+    {
+        ReplicationOptions replication = broker().Replication!;
+        string name = replication.StreamOf(topic.Id, partition);
+        await replication.Engine.DeleteStreamAsync(name, cancellationToken).ConfigureAwait(false);
+        return await replication.Engine.CreateStreamAsync(name, (int)replicas, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>A topic has its messages in streams from now on; its partitions were ended.</summary>
+    public void Adopt(Topic topic)
+    {
+        for (int i = 0; i < topic.Partitions.Length; i++)
+            topic.Put(Waiting(topic, i));
+        Begin(topic);
+    }
+
     /// <summary>Begins to keep a topic's partitions owned, here or on another node.</summary>
     public void Begin(Topic topic)
     {
@@ -177,7 +202,14 @@ internal sealed class Replicas(
     /// <summary>Removes the streams of a topic that is gone.</summary>
     public async Task RemoveAsync(Topic topic)
     {
-        if (!topic.Settings.IsReplicated || broker().Replication is not { } replication)
+        if (topic.Settings.IsReplicated)
+            await RemoveStreamsAsync(topic).ConfigureAwait(false);
+    }
+
+    /// <summary>Removes the streams of a topic, as far as there are any.</summary>
+    public async Task RemoveStreamsAsync(Topic topic)
+    {
+        if (broker().Replication is not { } replication)
             return;
         using var patience = new CancellationTokenSource(LongestCreation);
         try
@@ -191,7 +223,7 @@ internal sealed class Replicas(
         }
         catch (Exception e) when (e is ReplicationException or OperationCanceledException)
         {
-            broker().StorageEvents?.OnRefused($"the streams of the deleted topic {topic.Name}", e);
+            broker().StorageEvents?.OnRefused($"the removal of the streams of the topic {topic.Name}", e);
         }
     }
 

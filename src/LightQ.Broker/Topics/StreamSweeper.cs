@@ -4,10 +4,13 @@ using LightQ.Broker.Replication;
 namespace LightQ.Broker.Topics;
 
 /// <summary>
-/// Removes streams of partitions whose topic the catalog does not know: a broker was killed between making them and
-/// storing the record.
+/// Removes streams of partitions whose topic the catalog does not know, or as one without replicas: a broker was killed
+/// between making them and storing the record.
 /// </summary>
-/// <remarks>Every node does so. One that was faster costs nothing: deleting what is not there is no mistake.</remarks>
+/// <remarks>
+/// Every node does so. One that was faster costs nothing: deleting what is not there is no mistake. Streams that are
+/// being filled with what a topic has grow, one after the other.
+/// </remarks>
 internal sealed class StreamSweeper(
     TopicCatalog catalog,
     ReplicationOptions replication,
@@ -15,12 +18,14 @@ internal sealed class StreamSweeper(
     TimeProvider time
 ) : IAsyncDisposable
 {
-    /// <summary>How long a stream is left alone. Its record comes in seconds, or not at all.</summary>
+    /// <summary>
+    /// How long streams that do not grow are left alone. Their record comes in seconds, or not at all.
+    /// </summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
 
     private static readonly TimeSpan Interval = TimeSpan.FromMinutes(1);
 
-    private readonly Dictionary<string, long> _seen = new(StringComparer.Ordinal);
+    private readonly Dictionary<Guid, (long Since, ulong Entries)> _seen = [];
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;
 
@@ -40,28 +45,61 @@ internal sealed class StreamSweeper(
     internal async Task SweepAsync(CancellationToken cancellationToken)
     {
         long now = time.GetTimestamp();
-        HashSet<string> nobodys = new(StringComparer.Ordinal);
+        Dictionary<Guid, List<string>> nobodys = [];
         string prefix = replication.StreamPrefix;
         await foreach (
             string stream in replication.Engine.ListStreamsAsync(prefix, cancellationToken).ConfigureAwait(false)
         )
         {
-            if (TopicOf(stream, prefix) is { } topic && catalog.FindTopic(topic) is null)
-                nobodys.Add(stream);
+            if (TopicOf(stream, prefix) is { } topic && !HasStreams(topic))
+            {
+                if (!nobodys.TryGetValue(topic, out List<string>? streams))
+                    nobodys.Add(topic, streams = []);
+                streams.Add(stream);
+            }
         }
-        foreach (string known in _seen.Keys.Where(name => !nobodys.Contains(name)).ToArray())
+        foreach (Guid known in _seen.Keys.Where(topic => !nobodys.ContainsKey(topic)).ToArray())
             _seen.Remove(known);
-        foreach (string stream in nobodys)
-            _seen.TryAdd(stream, now);
-        string[] due = [.. _seen.Where(s => time.GetElapsedTime(s.Value, now) >= Patience).Select(s => s.Key)];
+        foreach ((Guid topic, List<string> streams) in nobodys)
+        {
+            ulong entries = await CountAsync(streams, cancellationToken).ConfigureAwait(false);
+            if (!_seen.TryGetValue(topic, out (long Since, ulong Entries) seen) || seen.Entries != entries)
+                _seen[topic] = (now, entries);
+        }
+        Guid[] due = [.. _seen.Where(s => time.GetElapsedTime(s.Value.Since, now) >= Patience).Select(s => s.Key)];
         if (due.Length == 0)
             return;
         catalog.CatchUp();
-        foreach (string stream in due.Where(s => catalog.FindTopic(TopicOf(s, prefix)!.Value) is null))
+        foreach (Guid topic in due.Where(topic => !HasStreams(topic)))
         {
-            await replication.Engine.DeleteStreamAsync(stream, cancellationToken).ConfigureAwait(false);
-            _seen.Remove(stream);
+            foreach (string stream in nobodys[topic])
+                await replication.Engine.DeleteStreamAsync(stream, cancellationToken).ConfigureAwait(false);
+            _seen.Remove(topic);
         }
+    }
+
+    private bool HasStreams(Guid topic) => catalog.FindTopic(topic) is { Settings.IsReplicated: true };
+
+    /// <summary>How many entries were ever stored; of a stream that does not answer none.</summary>
+    private async Task<ulong> CountAsync(List<string> streams, CancellationToken cancellationToken)
+    {
+        ulong entries = 0;
+        foreach (string stream in streams)
+        {
+            try
+            {
+                StreamBounds bounds = await replication
+                    .Engine.GetStream(stream)
+                    .GetBoundsAsync(cancellationToken)
+                    .ConfigureAwait(false);
+                entries += bounds.Last;
+            }
+            catch (ReplicationException)
+            {
+                // It may have lost its servers: then it does not grow either.
+            }
+        }
+        return entries;
     }
 
     /// <summary>The topic that a stream is of, by its name; null for other streams.</summary>

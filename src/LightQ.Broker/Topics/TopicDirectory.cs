@@ -189,12 +189,39 @@ internal sealed class TopicDirectory : IAsyncDisposable
         }
         else
         {
-            if (topic.Settings != entry.Settings)
+            if (entry.Settings.IsReplicated && !topic.Settings.IsReplicated)
+                Replicate(topic, entry.Settings);
+            else if (topic.Settings != entry.Settings)
                 topic.Apply(entry.Settings);
             TopicCredentials? credentials = entry.Credentials?.ToCredentials();
             if (topic.Credentials != credentials)
                 topic.Credentials = credentials;
         }
+    }
+
+    /// <summary>A topic has got replicas. The node that had its messages has ended its partitions before.</summary>
+    private void Replicate(Topic topic, TopicSettings settings)
+    {
+        topic.Settings = settings;
+        if (topic.Partitions.All(p => p.Refusal is not null))
+        {
+            _replicas.Adopt(topic);
+            return;
+        }
+        // This node has made the change in an earlier run, without knowing that it would count.
+        var refusal = new PartitionRefusal(
+            ErrorCode.NotLeader,
+            "the topic has got replicas, and this node serves it when it is started again",
+            "the topic has got replicas"
+        );
+        foreach (Partition partition in topic.Partitions)
+        {
+            topic.Put(
+                new Partition(topic, partition.Index, _time) { Refusal = refusal, Log = new RefusedLog(refusal) }
+            );
+            partition.CloseAll(new Streams.StreamClose(ErrorCode.NotLeader, refusal.Reason));
+        }
+        _events()?.OnRefused($"the topic {topic.Name}", new InvalidOperationException(refusal.Reason));
     }
 
     /// <summary>Gives a topic its partitions, as far as they are not open already.</summary>

@@ -160,6 +160,11 @@ public sealed record TopicSettings
         };
     }
 
+    /// <summary>The same with another number of replicas, and the levels that go with it.</summary>
+    /// <exception cref="BrokerException">There cannot be so many: <see cref="ErrorCode.InvalidArgument"/>.</exception>
+    internal TopicSettings WithReplicas(uint replicas) =>
+        (this with { Replicas = replicas, AckLevel = Durability.Default, ReadLevel = Durability.Default }).Complete();
+
     /// <summary>Refuses what only a cluster can have.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.NotSupported"/>.</exception>
     internal void DemandCluster(bool isThere)

@@ -8,19 +8,22 @@ using Spectre.Console;
 
 namespace LightQ.Cli.Audits;
 
-/// <summary><c>lightq audit</c>: reads a broker's audit log, and says whether it is as it was written.</summary>
+/// <summary><c>lightq audit</c>: reads a broker's audit log, and checks whether it is as it was written.</summary>
 internal static class AuditCommand
 {
     public static Command Create() =>
         new ExampleCommand(
             "audit",
-            "Verify and show the audit log in a broker's data directory; the broker may be running.",
+            "Verify and show the audit log in a broker's data directory, where the broker may be running, or ask a "
+                + "running broker for it.",
             "lightq audit verify /var/lib/lightq",
-            "lightq audit show /var/lib/lightq --event login-refused"
+            "lightq audit show /var/lib/lightq --event login-refused",
+            "lightq audit list --event login-refused"
         )
         {
             Verify(),
             Show(),
+            AuditListCommand.Create(),
         };
 
     private static Argument<string> PathArgument() =>
@@ -107,35 +110,10 @@ internal static class AuditCommand
     private static ExampleCommand Show()
     {
         Argument<string> path = PathArgument();
-        Option<string?> happened = new("--event")
-        {
-            Description =
-                "Only events of that name, such as login-refused or right-granted; the beginning of one will do.",
-            HelpName = "EVENT",
-            CustomParser = result =>
-            {
-                string text = result.Tokens[0].Value;
-                return ValueOptions.Parsed<string?>(
-                    result,
-                    AuditLine.Events.Any(e => e.StartsWith(text, StringComparison.Ordinal)),
-                    text,
-                    $"'{text}' is not one of {string.Join(", ", AuditLine.Events)}."
-                );
-            },
-        };
-        Option<string?> actor = new("--actor")
-        {
-            Description =
-                "Only what that principal did: user:alice, topic-user:orders/alice, admin, anonymous, broker.",
-            HelpName = "PRINCIPAL",
-        };
-        Option<string?> subject = new("--subject")
-        {
-            Description = "Only what was done to that user, topic or group (TOPIC/GROUP).",
-            HelpName = "NAME",
-        };
-        Option<TimeSpan?> last = ValueOptions.Duration("--last");
-        last.Description = "Only what happened within this time until now.";
+        Option<string?> happened = AuditFilterOptions.Event(),
+            actor = AuditFilterOptions.Actor(),
+            subject = AuditFilterOptions.Subject();
+        Option<TimeSpan?> last = AuditFilterOptions.Last();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "show",
@@ -161,23 +139,18 @@ internal static class AuditCommand
                 && (parsed.GetValue(subject) ?? line.Subject) == line.Subject
                 && (since is null || line.Time >= since);
             bool isJson = parsed.GetValue(output) == OutputFormat.Json;
-            Table table = CommandConsole.Table("line", "time", "event", "actor", "from", "subject", "detail");
+            Table table = AuditTable.Create();
             AuditReport report = AuditVerifier.Verify(
                 parsed.GetRequiredValue(path),
                 read: line =>
                 {
                     if (!IsAskedFor(line))
                         return;
+                    var view = AuditLineView.Of(line);
                     if (isJson)
-                    {
-                        Console.Out.WriteLine(
-                            JsonSerializer.Serialize(AuditLineView.Of(line), AuditsJson.Default.AuditLineView)
-                        );
-                    }
+                        Console.Out.WriteLine(JsonSerializer.Serialize(view, AuditsJson.Default.AuditLineView));
                     else
-                    {
-                        table.AddRow([.. Cells(line).Select(Markup.Escape)]);
-                    }
+                        table.Add(view);
                 }
             );
             if (!isJson)
@@ -192,15 +165,4 @@ internal static class AuditCommand
         });
         return command;
     }
-
-    private static string[] Cells(AuditLine line) =>
-        [
-            line.Sequence.ToString(CultureInfo.InvariantCulture),
-            line.Time.ToString("u", CultureInfo.InvariantCulture),
-            line.Event,
-            line.Actor,
-            line.Plane.Length == 0 ? "" : $"{line.Plane} {line.Peer}",
-            line.Subject,
-            line.Detail,
-        ];
 }

@@ -22,7 +22,7 @@ internal static class BackupCommand
                 "Keep damaged partitions as they are, and leave out topics of which the broker could not open a "
                 + "partition. Without it, a backup of a damaged broker is refused.",
         };
-        Option<string?> server = CommonOptions.Server();
+        var broker = new BrokerChoice();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "backup",
@@ -36,9 +36,9 @@ internal static class BackupCommand
             folder,
             rate,
             allowDamaged,
-            server,
             output,
         };
+        broker.AddTo(command);
         command.SetAction(
             async (parsed, cancellationToken) =>
             {
@@ -48,10 +48,7 @@ internal static class BackupCommand
                     parsed.GetValue(allowDamaged),
                     new CommandConsole()
                 );
-                BackupView made = await job.RunAsync(
-                    CommonOptions.ClientOptions(parsed.GetValue(server)),
-                    cancellationToken
-                );
+                BackupView made = await job.RunAsync(broker.Read(parsed), cancellationToken);
                 Write(made, "Backed up", parsed.GetValue(output));
                 return ExitCode.Ok;
             }
@@ -80,6 +77,13 @@ internal static class BackupCommand
         );
         foreach (string partition in backup.Damaged)
             CommandConsole.Line($"damaged on the broker, and kept as it was: {partition}");
+        foreach (BackupReplicas topic in backup.Data is null ? [] : backup.Replicated ?? [])
+        {
+            CommandConsole.Line(
+                $"{topic.Topic} had {topic.Replicas} replicas, and has none now; in a cluster 'lightq topic replicate "
+                    + $"{topic.Topic} --replicas {topic.Replicas}' gives them back"
+            );
+        }
         foreach (string topic in backup.SkippedTopics ?? [])
             CommandConsole.Line($"left out, since the broker could not open it: {topic}");
     }

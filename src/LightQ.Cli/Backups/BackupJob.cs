@@ -102,7 +102,10 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
 
     private static BackupManifest ManifestOf(BackupBegin begin, BackupEnd end, BackupWriter writer)
     {
-        BackupTopic[] topics = [.. end.Topics.Select(t => new BackupTopic(t.Name, t.Id, t.Partitions, t.IsDurable))];
+        BackupTopic[] topics =
+        [
+            .. end.Topics.Select(t => new BackupTopic(t.Name, t.Id, t.Partitions, t.IsDurable, t.Replicas)),
+        ];
         writer.KeepOnly(topics);
         return new BackupManifest
         {

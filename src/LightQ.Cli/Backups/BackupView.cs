@@ -15,6 +15,7 @@ namespace LightQ.Cli.Backups;
 /// <param name="SkippedTopics">
 /// Topics that the broker could not open and that are left out; only when it is made.
 /// </param>
+/// <param name="Replicated">Topics that had replicas in their cluster, and have none when they are restored.</param>
 /// <param name="Data">The data directory that was made of it; only when it is restored.</param>
 internal sealed record BackupView(
     string Folder,
@@ -27,6 +28,7 @@ internal sealed record BackupView(
     long Bytes,
     IReadOnlyList<string> Damaged,
     IReadOnlyList<string>? SkippedTopics = null,
+    IReadOnlyList<BackupReplicas>? Replicated = null,
     string? Data = null
 )
 {
@@ -40,6 +42,9 @@ internal sealed record BackupView(
             manifest.Topics.Count(t => t.Durable),
             manifest.Files.Count,
             manifest.Bytes,
-            manifest.Damaged
+            manifest.Damaged,
+            Replicated: manifest.Topics.Any(t => t.Replicas > 1)
+                ? [.. manifest.Topics.Where(t => t.Replicas > 1).Select(t => new BackupReplicas(t.Name, t.Replicas))]
+                : null
         );
 }

@@ -20,11 +20,14 @@ internal static class BenchClusterCommand
                 "Measure these nats-servers, such as nats://n1:4222,nats://n2:4222, instead of starting three.",
             HelpName = "URLS",
         };
-        Option<string?> server = new("--server")
-        {
-            Description = "Measure this broker instead of starting one. Needs --engine: the servers of its cluster.",
-            HelpName = "URL",
-        };
+        var broker = new BrokerChoice(
+            new Option<string?>("--server")
+            {
+                Description =
+                    "Measure this broker instead of starting one. Needs --engine: the servers of its cluster.",
+                HelpName = "URL",
+            }
+        );
         Option<TimeSpan?> time = ValueOptions.Duration("--for");
         time.Description = "How long each of the nine parts of a run lasts. Default 4s.";
         Option<int?> partitions = ValueOptions.NumberWithin("--partitions", 1, 64);
@@ -59,7 +62,6 @@ internal static class BenchClusterCommand
         )
         {
             engine,
-            server,
             time,
             partitions,
             batch,
@@ -69,13 +71,14 @@ internal static class BenchClusterCommand
             data,
             output,
         };
+        broker.AddTo(command);
         command.SetAction(
             async (parsed, cancellationToken) =>
             {
                 var settings = new ClusterBenchSettings
                 {
                     Engine = parsed.GetValue(engine),
-                    Server = CommonOptions.WithLogin(parsed.GetValue(server)),
+                    Server = broker.ReadGivenText(parsed),
                     Folder = parsed.GetValue(data),
                     SyncAlways = parsed.GetValue(sync),
                     Partitions = parsed.GetValue(partitions) ?? ClusterBenchSettings.UsualPartitions,

@@ -64,11 +64,13 @@ internal static class BenchFanoutCommand
         kind.Description = "Which topic. Default: transient.";
         Option<Durability> ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
         ack.Description = "The ack level. Default: memory for a transient, fsync for a durable topic.";
-        Option<string?> server = new("--server")
-        {
-            Description = "Measure this broker instead of starting one.",
-            HelpName = "URL",
-        };
+        var broker = new BrokerChoice(
+            new Option<string?>("--server")
+            {
+                Description = "Measure this broker instead of starting one.",
+                HelpName = "URL",
+            }
+        );
         Option<string?> data = new("--data")
         {
             Description = "Where the broker that is started keeps its data. Default: the temporary directory.",
@@ -106,11 +108,11 @@ internal static class BenchFanoutCommand
             logDirectory,
             kind,
             ack,
-            server,
             data,
             report,
             output,
         };
+        broker.AddTo(command);
         command.SetAction(
             (parsed, cancellationToken) =>
             {
@@ -118,7 +120,7 @@ internal static class BenchFanoutCommand
                 {
                     Kind = parsed.GetValue(kind) == TopicKind.Durable ? TopicKind.Durable : TopicKind.Transient,
                     Ack = parsed.GetValue(ack),
-                    Server = CommonOptions.WithLogin(parsed.GetValue(server)),
+                    Server = broker.ReadGivenText(parsed),
                     DataDirectory = parsed.GetValue(data),
                 };
                 var fanout = new FanoutSettings

@@ -17,11 +17,13 @@ internal sealed class BenchOptions
         Durability.Fsync
     );
     private readonly Option<int?> _pairs = ValueOptions.Number("--pairs", 1);
-    private readonly Option<string?> _server = new("--server", "-sa")
-    {
-        Description = "Measure this broker instead of starting one.",
-        HelpName = "URL",
-    };
+    private readonly BrokerChoice _broker = new(
+        new Option<string?>("--server", "-sa")
+        {
+            Description = "Measure this broker instead of starting one.",
+            HelpName = "URL",
+        }
+    );
     private readonly Option<string?> _data = new("--data")
     {
         Description = "Where the broker that is started keeps its data. Default: the temporary directory.",
@@ -52,12 +54,11 @@ internal sealed class BenchOptions
 
     public void AddTo(Command command)
     {
-        foreach (
-            Option option in new Option[] { _kind, _ack, _pairs, _server, _data, _against, _natsUrl, Output, Report }
-        )
+        foreach (Option option in new Option[] { _kind, _ack, _pairs, _data, _against, _natsUrl, Output, Report })
         {
             command.Add(option);
         }
+        _broker.AddTo(command);
     }
 
     public BenchSettings Read(ParseResult parsed) =>
@@ -66,7 +67,7 @@ internal sealed class BenchOptions
             Kind = parsed.GetValue(_kind) == TopicKind.Durable ? TopicKind.Durable : TopicKind.Transient,
             Ack = parsed.GetValue(_ack),
             Pairs = parsed.GetValue(_pairs) ?? BenchSettings.UsualPairs,
-            Server = CommonOptions.WithLogin(parsed.GetValue(_server)),
+            Server = _broker.ReadGivenText(parsed),
             DataDirectory = parsed.GetValue(_data),
             AgainstNats = parsed.GetValue(_against) is not null || parsed.GetValue(_natsUrl) is not null,
             NatsUrl = parsed.GetValue(_natsUrl),

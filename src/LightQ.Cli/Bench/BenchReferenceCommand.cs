@@ -26,11 +26,13 @@ internal static class BenchReferenceCommand
         kind.Description = "Only these topics. Default: both kinds.";
         Option<int?> runs = ValueOptions.Number("--runs", 1);
         runs.Description = "How often each cell is measured; the table gives medians. Default 1.";
-        Option<string?> server = new("--server")
-        {
-            Description = "Measure this broker instead of starting one.",
-            HelpName = "URL",
-        };
+        var broker = new BrokerChoice(
+            new Option<string?>("--server")
+            {
+                Description = "Measure this broker instead of starting one.",
+                HelpName = "URL",
+            }
+        );
         Option<string?> data = new("--data")
         {
             Description = "Where the broker that is started keeps its data. Default: the temporary directory.",
@@ -56,11 +58,11 @@ internal static class BenchReferenceCommand
             messages,
             kind,
             runs,
-            server,
             data,
             report,
             output,
         };
+        broker.AddTo(command);
         command.SetAction(
             (parsed, cancellationToken) =>
             {
@@ -69,7 +71,7 @@ internal static class BenchReferenceCommand
                     Sizes = parsed.GetValue(sizes) is { Length: > 0 } given ? given : PublishedFigure.Sizes,
                     Messages = parsed.GetValue(messages),
                     Pairs = parsed.GetValue(runs) ?? 1,
-                    Server = CommonOptions.WithLogin(parsed.GetValue(server)),
+                    Server = broker.ReadGivenText(parsed),
                     DataDirectory = parsed.GetValue(data),
                     MeasureLatency = true,
                 };

@@ -32,16 +32,16 @@ internal static class DoctorCommand
             "lightq doctor --server 'lightq://broker.example?tls=true'"
         );
         List<Option> flags = [.. ServerCommand.SettingFlags()];
-        foreach (Option option in flags.Concat([config, server, output]))
+        foreach (Option option in flags.Concat([config, output]))
             command.Add(option);
+        var named = new BrokerChoice(server);
+        named.AddTo(command);
         command.SetAction(
             (parsed, _) =>
             {
                 Dictionary<string, string> given = ServerCommand.Given(parsed, flags);
                 string? file = parsed.GetValue(config);
-                LightQClientOptions? broker = parsed.GetValue(server) is { } url
-                    ? CommonOptions.ClientOptions(url)
-                    : null;
+                LightQClientOptions? broker = named.ReadGiven(parsed);
                 // The data directory and ports of the broker are not known here. The defaults may be another broker's,
                 // or its own ports in use.
                 bool isBrokerAlone = broker is not null && given.Count == 0 && file is null;

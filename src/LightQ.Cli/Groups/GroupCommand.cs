@@ -15,10 +15,11 @@ internal static class GroupCommand
     public static Command Create() =>
         new ExampleCommand(
             "group",
-            "Look into consumer groups; move, pause and delete them.",
+            "Look into consumer groups and their dead letters; move, pause and delete them.",
             "lightq group list",
             "lightq group explain orders billing",
-            "lightq group reset orders billing --to earliest"
+            "lightq group reset orders billing --to earliest",
+            "lightq group letters orders billing"
         )
         {
             List(),
@@ -44,7 +45,10 @@ internal static class GroupCommand
                 static (groups, topic, group, cancel) => groups.DeleteAsync(topic, group, cancel),
                 isFinal: true
             ),
+            LetterCommands.List(),
             Redrive(),
+            LetterCommands.Republish(),
+            LetterCommands.Delete(),
         };
 
     private static Argument<string> Group() => new("GROUP") { Description = "The group's name." };
@@ -188,17 +192,34 @@ internal static class GroupCommand
     {
         Argument<string> topic = CommonOptions.Topic();
         Argument<string> group = Group();
+        Option<long[]> offsets = LetterCommands.Offsets(isRequired: false);
         var command = new BrokerCommand(
             "redrive",
-            "Redeliver a group's dead letters to it, each once, as far as the topic still holds the messages.",
-            "lightq group redrive orders billing"
+            "Redeliver a group's dead letters to it, each once, as far as the topic still holds the messages; all, or "
+                + "those that --offset names.",
+            "lightq group redrive orders billing",
+            "lightq group redrive orders billing --offset 17 --offset 19"
         )
         {
             topic,
             group,
+            offsets,
         };
         command.Run(async call =>
         {
+            if (call.Get(offsets) is { Length: > 0 } chosen)
+            {
+                return LetterCommands.Answer(
+                    call,
+                    await call.Client.DeadLetters.RedriveAsync(
+                        call.Required(topic),
+                        call.Required(group),
+                        chosen,
+                        call.Cancellation
+                    ),
+                    "redelivered"
+                );
+            }
             RedriveResult result = await call.Client.Groups.RedriveAsync(
                 call.Required(topic),
                 call.Required(group),
@@ -210,6 +231,7 @@ internal static class GroupCommand
                 $"{Number(result.Redriven)} messages are redelivered; {Number(result.Skipped)} are gone from the "
                     + $"topic, or were never dead-lettered."
             );
+            return ExitCode.Ok;
         });
         return command;
     }

@@ -15,4 +15,6 @@ namespace LightQ.Cli.Groups;
 [JsonSerializable(typeof(GroupResetView))]
 [JsonSerializable(typeof(GroupChangeView))]
 [JsonSerializable(typeof(RedriveResult))]
+[JsonSerializable(typeof(LetterResult[]))]
+[JsonSerializable(typeof(RepublishedLetter))]
 internal sealed partial class GroupsJson : JsonSerializerContext;

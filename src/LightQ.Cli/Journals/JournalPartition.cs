@@ -5,7 +5,8 @@ namespace LightQ.Cli.Journals;
 /// <param name="TopicId">The topic's id, if the path says it.</param>
 /// <param name="Name">The topic's name, if a catalog says it.</param>
 /// <param name="Partition">The partition's number.</param>
-internal sealed record JournalPartition(string Directory, Guid? TopicId, string? Name, int Partition)
+/// <param name="Replicas">How many replicas the topic has, as its directory says; 0 for none.</param>
+internal sealed record JournalPartition(string Directory, Guid? TopicId, string? Name, int Partition, int Replicas = 0)
 {
     /// <summary>What people know it by.</summary>
     public string Title => Name ?? TopicId?.ToString("N") ?? Directory;

@@ -25,6 +25,7 @@ internal sealed class JournalTarget : IDisposable
         Path = path;
         Root = root;
         _lock = heldLock;
+        Cluster = root is null ? null : CatalogReader.FindCluster(root);
         if (root is not null && Directory.Exists(System.IO.Path.Combine(root, Catalog)))
             KnownTopics = CatalogReader.ReadDurableTopics(System.IO.Path.Combine(root, Catalog), out _);
         IsCatalogGone = root == path && CatalogReader.IsGone(path);
@@ -46,6 +47,9 @@ internal sealed class JournalTarget : IDisposable
     /// <summary>The data directory that the path is or lies in; null for a copy elsewhere.</summary>
     public string? Root { get; }
 
+    /// <summary>The node and the cluster that the data directory is of; null for that of a broker alone.</summary>
+    public (string Node, string Cluster)? Cluster { get; }
+
     /// <summary>The durable topics that the catalog knows; null without a catalog.</summary>
     public IReadOnlyDictionary<Guid, (string Name, int Partitions)>? KnownTopics { get; }
 
@@ -64,10 +68,10 @@ internal sealed class JournalTarget : IDisposable
 
     /// <summary>
     /// Durable topics of the catalog, or partitions of them, of which neither a checkpoint nor a segment is there, when
-    /// the path is a data directory.
+    /// the path is a data directory. The catalog of a cluster's node is the one from before it joined.
     /// </summary>
     public IEnumerable<string> MissingTopics =>
-        Root != Path || Records.Count == 0 || KnownTopics is null
+        Root != Path || Records.Count == 0 || KnownTopics is null || Cluster is not null
             ? []
             : KnownTopics.SelectMany(t => Missing(t.Key, t.Value.Name, t.Value.Partitions));
 
@@ -151,20 +155,22 @@ internal sealed class JournalTarget : IDisposable
 
     private JournalPartition At(string directory)
     {
-        string parent = System.IO.Path.GetFileName(System.IO.Path.GetDirectoryName(directory)) ?? "";
+        string above = System.IO.Path.GetDirectoryName(directory) ?? "",
+            parent = System.IO.Path.GetFileName(above);
+        var label = TopicLabel.Read(above);
         Guid? id = Guid.TryParseExact(parent, "N", out Guid parsed) ? parsed : null;
         string? name =
             id is { } known
             && KnownTopics is not null
             && KnownTopics.TryGetValue(known, out (string Name, int Partitions) found)
                 ? found.Name
-                : null;
+                : label?.Name;
         _ = int.TryParse(
             System.IO.Path.GetFileName(directory),
             NumberStyles.None,
             CultureInfo.InvariantCulture,
             out int partition
         );
-        return new JournalPartition(directory, id, name, partition);
+        return new JournalPartition(directory, id, name, partition, (int)(label?.Replicas ?? 0));
     }
 }

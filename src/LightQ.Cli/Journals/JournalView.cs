@@ -15,6 +15,11 @@ internal sealed record JournalView
 
     public int? Partition { get; init; }
 
+    /// <summary>
+    /// How many replicas the topic has: what is here is a copy of its log then. Absent for a topic without.
+    /// </summary>
+    public int? Replicas { get; init; }
+
     public required string Directory { get; init; }
 
     public int Segments { get; init; }
@@ -40,6 +45,7 @@ internal sealed record JournalView
             Name = partition.Name,
             Id = (partition.TopicId ?? report.TopicId).ToString("N"),
             Partition = partition.Partition,
+            Replicas = partition.Replicas == 0 ? null : partition.Replicas,
         };
 
     public static JournalView OfRecords(string directory, JournalReport report) =>

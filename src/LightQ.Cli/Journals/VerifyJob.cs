@@ -38,7 +38,17 @@ internal sealed class VerifyJob(string path, OutputFormat output)
         _console.EndProgress();
         string[] missing = [.. target.MissingTopics];
         bool isClean = missing.Length == 0 && !target.IsCatalogGone && journals.TrueForAll(j => j.Verdict == "clean");
-        Write(new VerifyView(target.Path, isClean ? "clean" : "damaged", journals, missing, target.IsCatalogGone));
+        Write(
+            new VerifyView(
+                target.Path,
+                isClean ? "clean" : "damaged",
+                journals,
+                missing,
+                target.IsCatalogGone,
+                target.Cluster?.Cluster,
+                target.Cluster?.Node
+            )
+        );
         return isClean ? ExitCode.Ok : ExitCode.Failed;
     }
 
@@ -53,6 +63,7 @@ internal sealed class VerifyJob(string path, OutputFormat output)
             "journal",
             "id",
             "partition",
+            "replicas",
             "segments",
             "batches",
             "messages",
@@ -65,9 +76,10 @@ internal sealed class VerifyJob(string path, OutputFormat output)
         {
             string[] cells =
             [
-                j.Name ?? "(not in the catalog)",
+                j.Name ?? (view.Cluster is null ? "(not in the catalog)" : "(its directory does not say)"),
                 j.Id ?? "",
                 j.Partition?.ToString(CultureInfo.InvariantCulture) ?? "",
+                j.Replicas?.ToString(CultureInfo.InvariantCulture) ?? "",
                 Number(j.Segments),
                 Number(j.Batches),
                 Number(j.Messages),
@@ -79,6 +91,14 @@ internal sealed class VerifyJob(string path, OutputFormat output)
             table.AddRow([.. cells.Select(Markup.Escape)]);
         }
         _console.Tables.Write(table);
+        if (view.Cluster is not null)
+        {
+            CommandConsole.Line(
+                $"This is the node {view.Node} of the cluster {view.Cluster}. The catalog is in the cluster's log, and "
+                    + "so are the messages and the groups of topics with replicas: what is here of them is a copy, and "
+                    + "a node without it fills it up from there."
+            );
+        }
         foreach (JournalView journal in view.Journals.Where(j => j.Findings.Count > 0))
         {
             CommandConsole.Line($"{journal.Name ?? journal.Id}, in {journal.Directory}:");

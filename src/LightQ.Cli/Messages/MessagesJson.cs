@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Messages;
 
@@ -9,4 +10,5 @@ namespace LightQ.Cli.Messages;
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
 )]
 [JsonSerializable(typeof(PublishView))]
+[JsonSerializable(typeof(RepublishResult))]
 internal sealed partial class MessagesJson : JsonSerializerContext;

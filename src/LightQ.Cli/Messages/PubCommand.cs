@@ -79,7 +79,7 @@ internal static class PubCommand
             BatchCodec.Deflate
         );
         compression.Description = "How batches are compressed. Default: none.";
-        Option<string?> server = CommonOptions.Server();
+        var broker = new BrokerChoice();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "pub",
@@ -107,9 +107,9 @@ internal static class PubCommand
             delay,
             messageId,
             compression,
-            server,
             output,
         };
+        broker.AddTo(command);
         command.Validators.Add(result =>
         {
             if (result.GetValue(message) is not (null or "-") && result.GetResult(file) is not null)
@@ -146,7 +146,7 @@ internal static class PubCommand
                 TopicAddress address = parsed.GetRequiredValue(topic);
                 var job = new PublishJob
                 {
-                    Client = CommonOptions.ClientOptions(parsed.GetValue(server)),
+                    Client = broker.Read(parsed),
                     Topic = address.Topic,
                     Producer = new ProducerOptions
                     {

@@ -86,7 +86,7 @@ internal static class SubCommand
         Option<TimeSpan?> slowTimeout = CommonOptions.SlowTimeout();
         Option<TimeSpan?> lockDuration = CommonOptions.LockDuration();
         Option<OutputFormat> output = CommonOptions.Output();
-        Option<string?> server = CommonOptions.Server();
+        var broker = new BrokerChoice();
         var command = new ExampleCommand(
             "sub",
             "Write a topic's messages to standard output, until Ctrl-C.",
@@ -110,8 +110,8 @@ internal static class SubCommand
             slowTimeout,
             format,
             output,
-            server,
         };
+        broker.AddTo(command);
         command.Validators.Add(result =>
         {
             if (result.GetResult(group) is null && result.GetResult(lockDuration) is not null)
@@ -138,7 +138,7 @@ internal static class SubCommand
                 TopicAddress address = parsed.GetRequiredValue(topic);
                 var job = new SubscribeJob
                 {
-                    Client = CommonOptions.ClientOptions(parsed.GetValue(server)),
+                    Client = broker.Read(parsed),
                     Topic = address.Topic,
                     Options = new ConsumeOptions
                     {

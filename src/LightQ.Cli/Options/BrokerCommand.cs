@@ -5,15 +5,16 @@ using LightQ.Client;
 namespace LightQ.Cli.Options;
 
 /// <summary>
-/// A command that asks a broker: it has <c>--server</c> and <c>--output</c>, and a client while it runs.
+/// A command that asks a broker: it has <c>--server</c>, <c>--context</c> and <c>--output</c>, and a client while it
+/// runs.
 /// </summary>
 internal sealed class BrokerCommand(string name, string description, params string[] examples)
     : ExampleCommand(name, description, examples)
 {
-    private readonly Option<string?> _server = CommonOptions.Server();
+    private readonly BrokerChoice _broker = new();
     private readonly Option<OutputFormat> _output = CommonOptions.Output();
 
-    /// <summary>Adds the two options behind what was added before, and says what the command does.</summary>
+    /// <summary>Adds these options behind what was added before, and says what the command does.</summary>
     /// <param name="act">What it does; the command ends well when this does.</param>
     public void Run(Func<BrokerCall, Task> act) =>
         Run(async call =>
@@ -26,12 +27,12 @@ internal sealed class BrokerCommand(string name, string description, params stri
     /// <param name="act">What it does, and the exit code.</param>
     public void Run(Func<BrokerCall, Task<int>> act)
     {
-        Add(_server);
+        _broker.AddTo(this);
         Add(_output);
         SetAction(
             async (parsed, cancellationToken) =>
             {
-                LightQClientOptions options = CommonOptions.ClientOptions(parsed.GetValue(_server));
+                LightQClientOptions options = _broker.Read(parsed);
                 await using var client = new LightQClient(options);
                 bool isJson = parsed.GetValue(_output) == OutputFormat.Json;
                 return await act(new BrokerCall(parsed, options, client, isJson, cancellationToken));

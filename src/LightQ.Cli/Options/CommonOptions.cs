@@ -10,16 +10,19 @@ namespace LightQ.Cli.Options;
 /// <summary>Options and arguments that several commands share.</summary>
 internal static class CommonOptions
 {
-    private const string ServerVariable = "LIGHTQ_SERVER";
-    private const string PasswordVariable = "LIGHTQ_PASSWORD",
-        PasswordFileVariable = "LIGHTQ_PASSWORD_FILE",
-        TokenVariable = "LIGHTQ_TOKEN";
-    private const string DefaultServer = "lightq://127.0.0.1";
+    /// <summary>The variable that names a context.</summary>
+    public const string ContextVariable = "LIGHTQ_CONTEXT";
 
     /// <summary>The slow-consumer policies, for descriptions.</summary>
     public const string SlowPolicyText =
         "producers wait for it (block), it loses the oldest messages (drop-oldest) or those that arrive "
         + "(drop-newest), it is ended (disconnect), or its backlog goes to the broker's disk (spill-to-disk).";
+
+    private const string ServerVariable = "LIGHTQ_SERVER";
+    private const string PasswordVariable = "LIGHTQ_PASSWORD",
+        PasswordFileVariable = "LIGHTQ_PASSWORD_FILE",
+        TokenVariable = "LIGHTQ_TOKEN";
+    private const string DefaultServer = "lightq://127.0.0.1";
 
     /// <summary>Which broker.</summary>
     public static Option<string?> Server() =>
@@ -29,8 +32,8 @@ internal static class CommonOptions
                 $"The broker, by its name or address alone, or as "
                 + $"lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]; of a cluster, some or "
                 + $"all brokers, with commas: n1,n2,n3. Default: "
-                + $"{ServerVariable}, then {DefaultServer}. The user's password may also come from "
-                + $"{PasswordVariable} or the file that {PasswordFileVariable} names, a token from "
+                + $"{ServerVariable}, then the context (see --context), then {DefaultServer}. The user's password may "
+                + $"also come from {PasswordVariable} or the file that {PasswordFileVariable} names, a token from "
                 + $"{TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
             HelpName = "URL",
         };
@@ -121,16 +124,37 @@ internal static class CommonOptions
                 ),
         };
 
-    /// <summary>The client options that <c>--server</c> or the environment names.</summary>
-    /// <exception cref="CommandException">They are not a connection string.</exception>
+    /// <summary>The client options that <c>--server</c>, the environment or the context in use names.</summary>
+    /// <exception cref="CommandException">They are not a connection string, or there is no such context.</exception>
     public static LightQClientOptions ClientOptions(string? server)
     {
-        string? variable = Environment.GetEnvironmentVariable(ServerVariable);
         // Empty is a shell's way to say unset.
-        string text = Complete(server ?? (string.IsNullOrEmpty(variable) ? DefaultServer : variable));
+        if (server is null && Environment.GetEnvironmentVariable(ServerVariable) is { Length: > 0 } variable)
+            server = variable;
+        if (server is not null)
+            return WithSecrets(Parse(server));
+        if (Environment.GetEnvironmentVariable(ContextVariable) is { Length: > 0 } context)
+            return ContextOptions(context, ContextVariable);
+        ContextDocument contexts = ContextFile.Read();
+        return contexts.Current is { } current
+            ? ContextOptions(ContextFile.Get(contexts, current, ContextFile.Path!))
+            : WithSecrets(Parse(DefaultServer));
+    }
+
+    /// <summary>The client options of a context.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="source">What names it, for errors.</param>
+    /// <exception cref="CommandException">There is no such context, or a file of it cannot be read.</exception>
+    public static LightQClientOptions ContextOptions(string name, string source) =>
+        ContextOptions(ContextFile.Get(ContextFile.Read(), name, source));
+
+    /// <summary>Reads a connection string, or a name or an address alone.</summary>
+    /// <exception cref="CommandException">It is neither.</exception>
+    public static LightQClientOptions Parse(string server)
+    {
         try
         {
-            return WithSecrets(LightQClientOptions.Parse(text) with { ClientName = "lightq" });
+            return LightQClientOptions.Parse(Complete(server)) with { ClientName = "lightq" };
         }
         catch (ArgumentException e)
         {
@@ -143,26 +167,34 @@ internal static class CommonOptions
     /// It is not to be shown.
     /// </summary>
     /// <exception cref="CommandException">It is not a connection string.</exception>
-    public static string? WithLogin(string? server)
+    public static string? WithLogin(string? server) => server is null ? null : WithLogin(ClientOptions(server));
+
+    /// <summary>The same of client options.</summary>
+    public static string WithLogin(LightQClientOptions options)
     {
-        if (server is null)
-            return null;
-        server = Complete(server);
-        LightQClientOptions complete = ClientOptions(server),
-            given = LightQClientOptions.Parse(server);
-        if (given.Password is null && complete.Password is { } password)
+        string server = options.ToString();
+        if (options is { User: not null, Password: { } password })
         {
-            int authority = server.IndexOf("://", StringComparison.Ordinal) + 3;
-            int end = server.AsSpan(authority).IndexOfAny('/', '?');
-            int at = server.LastIndexOf('@', (end < 0 ? server.Length : authority + end) - 1);
+            // What stands before it is escaped: the first '@' ends the user.
+            int at = server.IndexOf('@', StringComparison.Ordinal);
             server = server.Insert(at, $":{Uri.EscapeDataString(password)}");
         }
-        if (given.Token is null && complete.Token is { } token)
+        if (options.Token is { } token)
         {
             char separator = server.Contains('?', StringComparison.Ordinal) ? '&' : '?';
             server = $"{server}{separator}token={Uri.EscapeDataString(token)}";
         }
         return server;
+    }
+
+    private static LightQClientOptions ContextOptions(StoredContext context)
+    {
+        LightQClientOptions options = Parse(context.Server);
+        if (context.TokenFile is { } tokenFile)
+            return options with { Token = NamedFile.ReadSecret(tokenFile, "the context") };
+        if (context.PasswordFile is { } passwordFile)
+            return options with { Password = NamedFile.ReadSecret(passwordFile, "the context") };
+        return WithSecrets(options with { Password = context.Password, Token = context.Token });
     }
 
     /// <summary>The connection string that a name or an address alone stands for.</summary>

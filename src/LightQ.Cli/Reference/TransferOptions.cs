@@ -21,7 +21,7 @@ internal sealed class TransferOptions
         TransferStyle.LightQ,
         TransferStyle.Myq
     );
-    private readonly Option<string?> _server = CommonOptions.Server();
+    private readonly BrokerChoice _broker = new();
     private readonly Option<OutputFormat> _output = CommonOptions.Output();
 
     public TransferOptions()
@@ -41,14 +41,15 @@ internal sealed class TransferOptions
     public void AddTo(Command command)
     {
         command.Add(_topic);
-        foreach (Option option in new Option[] { _messages, _topics, _style, _server, _output })
+        foreach (Option option in new Option[] { _messages, _topics, _style, _output })
             command.Add(option);
+        _broker.AddTo(command);
     }
 
     public TransferSettings Read(ParseResult parsed) =>
         new()
         {
-            Client = CommonOptions.ClientOptions(parsed.GetValue(_server)),
+            Client = _broker.Read(parsed),
             Topics = TransferTopics.Of(parsed.GetRequiredValue(_topic), parsed.GetValue(_topics) ?? 1),
             Messages = parsed.GetValue(_messages) ?? UsualMessages,
             Style = parsed.GetValue(_style),

@@ -12,7 +12,7 @@ internal static class BrokerRuntime
     public static IReadOnlyDictionary<string, string> SettingsFor(string[] args) =>
         args switch
         {
-            ["server", "stop" or "reload", ..] => RuntimeSettings.None,
+            ["server", "stop" or "reload" or "settings", ..] => RuntimeSettings.None,
             ["server", ..] => RuntimeSettings.Sockets,
             _ => RuntimeSettings.None,
         };

@@ -37,6 +37,7 @@ internal static class ServerCommand
             command.Add(option);
         command.Add(ServerStopCommand.Create());
         command.Add(ServerReloadCommand.Create());
+        command.Add(ServerSettingsCommand.Create());
         command.Add(ServerConfirmCatalogCommand.Create());
         command.SetAction(
             (parsed, cancellationToken) =>

@@ -12,20 +12,18 @@ internal static class ServerConfirmCatalogCommand
 {
     public static Command Create()
     {
-        Option<string?> server = CommonOptions.Server();
+        var broker = new BrokerChoice();
         var command = new ExampleCommand(
             "confirm-catalog",
             "Let all users log in again after a repair that has lost changes of the catalog. Check users, rights, "
                 + "tokens and topics first, and correct them. Only admin may log in until then, and do this.",
             "lightq server confirm-catalog --server lightq://admin@127.0.0.1"
-        )
-        {
-            server,
-        };
+        );
+        broker.AddTo(command);
         command.SetAction(
             async (parsed, cancellationToken) =>
             {
-                await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+                await using var client = new LightQClient(broker.Read(parsed));
                 bool confirmed = await client.Operations.ConfirmCatalogAsync(cancellationToken);
                 Console.Out.WriteLine(
                     confirmed ? "Confirmed: all users may log in again." : "There is nothing to confirm."

@@ -12,4 +12,5 @@ namespace LightQ.Cli.Servers;
 [JsonSerializable(typeof(ServerPorts))]
 [JsonSerializable(typeof(StopProgress))]
 [JsonSerializable(typeof(ReloadResult))]
+[JsonSerializable(typeof(SettingsView))]
 internal sealed partial class ServersJson : JsonSerializerContext;

@@ -26,6 +26,7 @@ internal static class TopicCommand
             Show(),
             Delete(),
             Truncate(),
+            TopicReplicateCommand.Create(),
         };
 
     /// <summary>Shows a topic, or what one of its partitions holds.</summary>

@@ -12,6 +12,7 @@ namespace LightQ.Cli.Topics;
 [JsonSerializable(typeof(TopicView))]
 [JsonSerializable(typeof(TopicView[]))]
 [JsonSerializable(typeof(EnsureView))]
+[JsonSerializable(typeof(ReplicateView))]
 [JsonSerializable(typeof(TruncateView))]
 [JsonSerializable(typeof(TruncateView[]))]
 [JsonSerializable(typeof(DeletedView))]

@@ -32,5 +32,8 @@ internal static class BackupMapping
         };
 
     private static BackupTopicInfo TopicOf(BackupTopic topic) =>
-        new(topic.Name, topic.Id, (int)Math.Min(topic.Partitions, int.MaxValue), topic.Durable);
+        new(topic.Name, topic.Id, (int)Math.Min(topic.Partitions, int.MaxValue), topic.Durable)
+        {
+            Replicas = (int)Math.Clamp(topic.Replicas, 1, int.MaxValue),
+        };
 }

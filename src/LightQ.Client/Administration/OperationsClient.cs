@@ -112,6 +112,57 @@ public sealed class OperationsClient
     }
 
     /// <summary>
+    /// Lists every setting of the broker, with the value in force and where it comes from. In a cluster each node has
+    /// its own: this asks the first that the options name.
+    /// </summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">A right is missing, or the broker cannot be reached.</exception>
+    public async Task<BrokerSettings> ListSettingsAsync(CancellationToken cancellationToken = default)
+    {
+        ListSettingsResponse response = await _calls
+            .ListSettingsAsync(new ListSettingsRequest(), cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
+        return new BrokerSettings(
+            response.Node,
+            [
+                .. response.Settings.Select(s => new SettingInfo(
+                    s.Key,
+                    s.Value,
+                    (SettingSource)s.Source,
+                    s.SourceName,
+                    s.Live,
+                    s.Secret,
+                    s.Description
+                )),
+            ]
+        );
+    }
+
+    /// <summary>
+    /// Reads a page of the broker's audit log: newest first, or oldest first behind a line. In a cluster each node has
+    /// its own: this asks the first that the options name. A call reads a few megabytes of the log at most, so a page
+    /// may have few events, or none, and not be the last.
+    /// </summary>
+    /// <param name="query">What is asked for; null for the newest events.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">
+    /// A right is missing, the broker keeps no audit log (<see cref="ErrorCode.NotSupported"/>), there is no such event
+    /// (<see cref="ErrorCode.InvalidArgument"/>), or the broker cannot be reached.
+    /// </exception>
+    public async Task<AuditEventPage> ListAuditEventsAsync(
+        AuditEventQuery? query = null,
+        CancellationToken cancellationToken = default
+    ) =>
+        AuditMapping.ToPage(
+            await _calls
+                .ListAuditEventsAsync(
+                    AuditMapping.ToProto(query ?? new AuditEventQuery()),
+                    cancellationToken: cancellationToken
+                )
+                .ConfigureAwait(false)
+        );
+
+    /// <summary>
     /// Takes a copy of everything that the broker holds at this moment, while it works: the messages of durable topics,
     /// the groups' positions, topics, users, rights and tokens. The copy does not contain the messages of
     /// transient topics, the admin's password, certificates and the configuration. <c>lightq backup</c> writes it into

@@ -13,6 +13,8 @@ namespace LightQ.Client.Administration;
 /// </remarks>
 public sealed class StatsClient
 {
+    private const uint LargestPage = 1000;
+
     private readonly Protocol.Control.Stats.StatsClient _calls;
 
     internal StatsClient(ControlChannel channel) => _calls = new Protocol.Control.Stats.StatsClient(channel.Calls);
@@ -87,9 +89,11 @@ public sealed class StatsClient
         string pageToken = "";
         do
         {
+            // The first page is small: a caller that stops early wants no more. What follows is for a caller of all.
+            uint pageSize = pageToken.Length == 0 ? 0u : LargestPage;
             ListTopicStatsResponse page = await _calls
                 .ListTopicStatsAsync(
-                    new ListTopicStatsRequest { PageToken = pageToken },
+                    new ListTopicStatsRequest { PageToken = pageToken, PageSize = pageSize },
                     cancellationToken: cancellationToken
                 )
                 .ConfigureAwait(false);

@@ -149,6 +149,36 @@ public sealed class TopicsClient
     }
 
     /// <summary>
+    /// Begins to give a durable topic of a cluster replicas, or says how far that has come. The topic keeps its
+    /// messages at their offsets, its groups and named producers.
+    /// </summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="replicas">How many: 3 or 5.</param>
+    /// <param name="cancellationToken">Ends the wait; it goes on in the broker.</param>
+    /// <returns>How far it has come: call it again until it is done.</returns>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.UnknownTopic"/>, the topic cannot have replicas, what was begun has failed and the topic is
+    /// as before, or the broker cannot be reached.
+    /// </exception>
+    public async Task<TopicReplication> ReplicateAsync(
+        string name,
+        int replicas,
+        CancellationToken cancellationToken = default
+    )
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(replicas);
+        var request = new ReplicateTopicRequest { Name = name, Replicas = (uint)replicas };
+        ReplicateTopicResponse response = await _calls
+            .ReplicateTopicAsync(request, cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
+        return new TopicReplication(
+            response.Done,
+            (long)Math.Min(response.CopiedBytes, long.MaxValue),
+            (long)Math.Min(response.TotalBytes, long.MaxValue)
+        );
+    }
+
+    /// <summary>
     /// Gives a topic a user of its own, or a new password for that user. From then on, clients that have not logged in
     /// may not use the topic. The user logs in as <c>TOPIC/USER</c>.
     /// </summary>

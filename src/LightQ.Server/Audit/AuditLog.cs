@@ -34,6 +34,7 @@ internal sealed class AuditLog : IAsyncDisposable
     private readonly LoginAllowance _refused,
         _accepted;
     private readonly AuditWriter _writer;
+    private readonly AuditReader _reader;
     private readonly TimeProvider _time,
         _clock;
     private readonly ILogger _logger;
@@ -62,6 +63,7 @@ internal sealed class AuditLog : IAsyncDisposable
     {
         (_time, _clock, _logger) = (time, clock, logger);
         _writer = new AuditWriter(files, directory, options, time.GetUtcNow);
+        _reader = new AuditReader(files, directory);
         _refused = new LoginAllowance(burst: 100, perSecond: 1, clock);
         _accepted = new LoginAllowance(burst: 2000, perSecond: 10, clock);
         _summarised = clock.GetUtcNow();
@@ -75,6 +77,10 @@ internal sealed class AuditLog : IAsyncDisposable
 
     /// <summary>Takes other sizes; they count from the next line on.</summary>
     public void Apply(AuditOptions options) => _writer.Options = options;
+
+    /// <summary>Reads a page of what was written.</summary>
+    /// <exception cref="IOException">The files cannot be read.</exception>
+    public AuditPage Read(AuditQuery query) => _reader.Read(query, _writer.End);
 
     /// <summary>Takes an event that no caller waits for.</summary>
     public void Write(SecurityEvent happened) => Enqueue(happened, null);

@@ -22,6 +22,7 @@ internal sealed class AuditWriter : IDisposable
     private long _length;
     private long _next;
     private string _previous;
+    private volatile AuditEnd _end;
     private bool _isBegun;
     private bool _mustWriteAgain;
 
@@ -31,10 +32,14 @@ internal sealed class AuditWriter : IDisposable
         (_files, _directory, Options, _now) = (files, directory, options, now);
         _tail = AuditTail.Read(files, directory);
         (_path, _length, _next, _previous) = (_tail.File, _tail.Length, _tail.Next, _tail.Previous);
+        _end = new AuditEnd(Path.GetFileName(_path) ?? AuditFiles.NameOf(_next), _length);
     }
 
     /// <summary>What was found not as it was written; null when all was.</summary>
     public string? Problem => _tail.Problem;
+
+    /// <summary>How far the log is written; may be asked for by any thread.</summary>
+    public AuditEnd End => _end;
 
     /// <summary>How large files become, and how many there are.</summary>
     public AuditOptions Options { get; set; }
@@ -158,6 +163,7 @@ internal sealed class AuditWriter : IDisposable
         _file!.Write(_line.WrittenSpan, _length);
         _unsynced.Write(_line.WrittenSpan);
         (_length, _next, _previous) = (_length + _line.WrittenCount, _next + 1, written.Hash);
+        _end = new AuditEnd(Path.GetFileName(_path)!, _length);
     }
 
     private AuditLine Render(AuditLine line)

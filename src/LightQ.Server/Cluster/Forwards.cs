@@ -186,6 +186,10 @@ internal sealed class Forwards
                 Merge = (_, parts) => parts[0].Response,
             }
         );
+        _unary[Package + "Topics/ReplicateTopic"] = new ReplicateForward(
+            calls,
+            Unary<ReplicateTopicRequest, ReplicateTopicResponse>("Topics/ReplicateTopic")
+        );
         Add(
             calls,
             new TopicRoute<GetTopicStatsRequest, GetTopicStatsResponse>(

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Configuration;
 namespace LightQ.Server.Configuration;
 
 /// <summary>One value on its way into the options.</summary>
-internal readonly record struct LayeredValue(string Key, string Text, string Source);
+internal readonly record struct LayeredValue(string Key, string Text, ValueSource Source);
 
 /// <summary>Reads each kind of source into keys and texts.</summary>
 internal static class ConfigurationLayers
@@ -47,7 +47,7 @@ internal static class ConfigurationLayers
             [
                 .. json.AsEnumerable()
                     .Where(v => v.Value is not null)
-                    .Select(v => new LayeredValue(v.Key, v.Value!, path)),
+                    .Select(v => new LayeredValue(v.Key, v.Value!, new ValueSource(ValueSourceKind.File, path))),
             ];
         }
         catch (JsonException e)
@@ -70,12 +70,12 @@ internal static class ConfigurationLayers
             from variable in all
             from name in Standard
             where variable.Key == name.Variable && variable.Value.Length != 0
-            select new LayeredValue(name.Key, variable.Value, "environment " + variable.Key);
+            select new LayeredValue(name.Key, variable.Value, OfVariable(variable.Key));
         return standard.Concat(
             from variable in all
             where variable.Key.StartsWith(EnvironmentPrefix, StringComparison.OrdinalIgnoreCase)
             let key = variable.Key[EnvironmentPrefix.Length..].Replace("__", ":", StringComparison.Ordinal)
-            select new LayeredValue(key, variable.Value, "environment " + variable.Key)
+            select new LayeredValue(key, variable.Value, OfVariable(variable.Key))
         );
     }
 
@@ -83,9 +83,11 @@ internal static class ConfigurationLayers
     public static IEnumerable<LayeredValue> ReadFlags(IReadOnlyDictionary<string, string> flags) =>
         flags.Select(flag =>
             ServerSettings.All.FirstOrDefault(s => s.Flag == flag.Key) is { } setting
-                ? new LayeredValue(setting.Key, flag.Value, flag.Key)
+                ? new LayeredValue(setting.Key, flag.Value, new ValueSource(ValueSourceKind.CommandLine, flag.Key))
                 : throw Refuse($"There is no flag {flag.Key}.", null)
         );
+
+    private static ValueSource OfVariable(string name) => new(ValueSourceKind.Environment, name);
 
     private static ServerStartException Refuse(string message, Exception? cause, params string[] files) =>
         new(ServerStartFailure.Configuration, message, cause, files);

@@ -17,8 +17,6 @@ public sealed class ServerConfiguration
     /// </summary>
     public const string DefaultDataDirectory = "lightq-data";
 
-    private const string DefaultSource = "default";
-
     private ServerConfiguration(LightQServerOptions options, IReadOnlyList<ConfiguredValue> values)
     {
         Options = options;
@@ -64,20 +62,23 @@ public sealed class ServerConfiguration
     internal static ServerConfiguration Of(IReadOnlyList<LayeredValue> layers)
     {
         var options = new LightQServerOptions { DataDirectory = DefaultDataDirectory };
-        var sources = new Dictionary<ServerSetting, string>();
+        var sources = new Dictionary<ServerSetting, ValueSource>();
         foreach (LayeredValue value in layers)
         {
             ServerSetting setting = ServerSettings.Find(value.Key) ?? throw UnknownKey(value);
-            options = setting.Apply(options, value.Text, value.Source);
+            options = setting.Apply(options, value.Text, value.Source.ToString());
             sources[setting] = value.Source;
         }
         return new ServerConfiguration(
-            options,
+            options with
+            {
+                Origins = SettingSources.Of(options, sources),
+            },
             [
                 .. ServerSettings.All.Select(s => new ConfiguredValue(
                     s,
                     s.Show(s.Read(options)),
-                    sources.GetValueOrDefault(s, DefaultSource)
+                    sources.GetValueOrDefault(s, ValueSource.Default).ToString()
                 )),
             ]
         );
@@ -93,7 +94,7 @@ public sealed class ServerConfiguration
             ServerStartFailure.Configuration,
             $"There is no setting {value.Key} ({value.Source}); {advice}",
             null,
-            value.Source
+            value.Source.ToString()
         );
     }
 

@@ -30,6 +30,11 @@ public static class ServerSettings
         o => o.Audit,
         (o, audit) => o with { Audit = audit }
     );
+    private static readonly SettingSection<DashboardOptions> Dashboard = new(
+        "Dashboard",
+        o => o.Dashboard,
+        (o, dashboard) => o with { Dashboard = dashboard }
+    );
     private static readonly SettingSection<BrokerOptions> Broker = new(
         BrokerSection,
         o => o.Broker,
@@ -468,6 +473,12 @@ public static class ServerSettings
                 (o, v) => o with { MaxFiles = v }
             )
             .Live(),
+        Dashboard.Switch(
+            nameof(DashboardOptions.IsEnabled),
+            "Whether the web port serves the dashboard, the page for browsers.",
+            o => o.IsEnabled,
+            (o, v) => o with { IsEnabled = v }
+        ),
         Broker
             .Number(
                 nameof(BrokerOptions.PublishWindowBytes),

@@ -32,7 +32,10 @@ internal sealed class BackupsService(
         Principal principal = CallPrincipal.Of(context);
         string caller = principal.Name;
         DemandEverything(principal);
-        BrokerBackup backup = await Task.Run(() => broker.BeginBackup(request.SkipFailedTopics)).ConfigureAwait(false);
+        BrokerBackup backup = await Task.Run(() =>
+                broker.BeginBackupAsync(request.SkipFailedTopics, context.CancellationToken)
+            )
+            .ConfigureAwait(false);
         ServerLog.BackupBegan(logger, caller, backup.Bytes);
         await events
             .RaiseAsync(
@@ -69,6 +72,7 @@ internal sealed class BackupsService(
                     Id = t.Id,
                     Partitions = (uint)t.Partitions,
                     Durable = t.Durable,
+                    Replicas = (uint)t.Replicas,
                 })
             );
             await responses.WriteAsync(new CreateBackupResponse { End = end }).ConfigureAwait(false);

@@ -32,6 +32,9 @@ internal sealed class ClusterService(
 
     private ClusterMembers? Members => broker.Replicas.Members;
 
+    /// <summary>The name of a broker's node.</summary>
+    public static string NodeOf(LightQBroker broker) => broker.Replicas.Members?.Node ?? Alone;
+
     public override Task<ClusterMetadata> GetMetadata(GetMetadataRequest request, ServerCallContext context) =>
         Task.FromResult(Read(request, CallPrincipal.Of(context)));
 
@@ -114,7 +117,7 @@ internal sealed class ClusterService(
         return new ClusterMetadata
         {
             Cluster = replication?.Cluster ?? "",
-            Node = members?.Node ?? Alone,
+            Node = NodeOf(broker),
             Engine = replication?.Engine.Description ?? "",
             Nodes = { members is null ? [Self()] : members.Members.Select(ToProto) },
             Partitions =

@@ -5,6 +5,7 @@ using Grpc.Health.V1;
 using Grpc.Reflection;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
+using LightQ.Server.Audit;
 using LightQ.Server.Connections;
 using LightQ.Server.Limits;
 using LightQ.Server.Messages;
@@ -29,6 +30,7 @@ internal sealed class ControlServices(
     ServerLimits limits,
     ServerSecurity security,
     IServerOperations operations,
+    AuditLog? audit,
     TimeProvider time,
     TimeProvider connectionTime,
     ILogger logger,
@@ -69,7 +71,15 @@ internal sealed class ControlServices(
     {
         var clients = new ClientDirectory(listener, _calls);
         services.AddSingleton(new TopicsService(broker, security.Authenticator, security.Access, security.Events));
-        services.AddSingleton(new OperationsService(operations, security.Events, connectionTime));
+        services.AddSingleton(
+            new OperationsService(
+                operations,
+                security.Events,
+                audit,
+                () => ClusterService.NodeOf(broker),
+                connectionTime
+            )
+        );
         services.AddSingleton(new AuthService(broker, security.Authenticator, security.Access, security.Events, time));
         services.AddSingleton(
             new StatsService(broker, listener, clients, limits.Refusals, security.Access, time) { Nodes = nodes }

@@ -1,3 +1,4 @@
+using Google.Protobuf.Collections;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
@@ -157,7 +158,7 @@ internal sealed class DeadLettersService(LightQBroker broker, Republisher republ
         SecurityAction action,
         string topic,
         string group,
-        IReadOnlyCollection<long> offsets,
+        RepeatedField<long> offsets,
         ServerCallContext context,
         Func<GroupLetters, Task<IReadOnlyDictionary<long, Broker.DeadLetters.LetterOutcome>>> change
     )

@@ -8,6 +8,9 @@ namespace LightQ.Server.Control;
 /// <summary>What is done to the server as a whole.</summary>
 internal interface IServerOperations
 {
+    /// <summary>The options in force.</summary>
+    LightQServerOptions Options { get; }
+
     /// <summary>Lets clients finish; a drain that is under way goes on as it is.</summary>
     Drain BeginDrain(TimeSpan timeout);
 

@@ -78,7 +78,7 @@ internal sealed class LetterMapping(ListLettersRequest request) : IDisposable
         }
     }
 
-    /// <summary>The broker does not inflate batches when it makes letters; here the message is read out of one.</summary>
+    /// <summary>The broker inflates no batch when it makes letters; here the message is read out of one.</summary>
     private void MapBatch(in RecordView letter, long offset, DeadLetter mapped)
     {
         if (

@@ -2,6 +2,7 @@ using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
+using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
 using LightQ.Server.Hosting;
 using LightQ.Server.Messages;
@@ -10,8 +11,18 @@ using LightQ.Server.Security;
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Operations</c>.</summary>
-internal sealed class OperationsService(IServerOperations server, ISecurityEvents events, TimeProvider time)
-    : Protocol.Control.Operations.OperationsBase
+/// <param name="server">The server.</param>
+/// <param name="events">Gets what is done.</param>
+/// <param name="audit">The audit log; null where there is none.</param>
+/// <param name="node">The name of this broker's node.</param>
+/// <param name="time">The clock of calls.</param>
+internal sealed class OperationsService(
+    IServerOperations server,
+    ISecurityEvents events,
+    AuditLog? audit,
+    Func<string> node,
+    TimeProvider time
+) : Protocol.Control.Operations.OperationsBase
 {
     private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(30),
         Look = TimeSpan.FromMilliseconds(100);
@@ -95,6 +106,27 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
                 .ConfirmCatalogAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context))
                 .ConfigureAwait(false),
         };
+
+    public override Task<ListSettingsResponse> ListSettings(ListSettingsRequest request, ServerCallContext context) =>
+        Task.FromResult(
+            new ListSettingsResponse { Node = node(), Settings = { SettingMapping.ToProto(server.Options) } }
+        );
+
+    public override Task<ListAuditEventsResponse> ListAuditEvents(
+        ListAuditEventsRequest request,
+        ServerCallContext context
+    )
+    {
+        AuditQuery query = AuditEventPage.ToQuery(request);
+        if (audit is null)
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported,
+                "This broker keeps no audit log: Audit:IsEnabled is false, or its data directory is a temporary one."
+            );
+        }
+        return Task.FromResult(AuditEventPage.ToProto(audit.Read(query), node()));
+    }
 
     private static TimeSpan ReadTimeout(StopRequest request)
     {

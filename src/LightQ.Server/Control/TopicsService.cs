@@ -3,6 +3,7 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
+using ReplicationProgress = LightQ.Broker.Topics.ReplicationProgress;
 using Right = LightQ.Broker.Users.Right;
 using SettingChange = LightQ.Protocol.Control.SettingChange;
 using Topic = LightQ.Broker.Topics.Topic;
@@ -102,7 +103,7 @@ internal sealed class TopicsService(
                 StatusCode.FailedPrecondition,
                 ErrorCode.TopicExists,
                 $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}."
-                    + (after.Replicas > before.Replicas ? " Only a new topic gets replicas." : "")
+                    + (after.Replicas > before.Replicas ? " 'lightq topic replicate' gives it replicas." : "")
             );
         }
         idsRead = differences.Length != 0 ? broker.ChangeSettingsAsync(topic, after) : topic.IdsRead;
@@ -160,6 +161,30 @@ internal sealed class TopicsService(
             )
             .ConfigureAwait(false);
         return new TruncateTopicResponse { StartOffset = start };
+    }
+
+    public override async Task<ReplicateTopicResponse> ReplicateTopic(
+        ReplicateTopicRequest request,
+        ServerCallContext context
+    )
+    {
+        ReplicationProgress progress = broker.ReplicateTopic(request.Name, request.Replicas);
+        if (progress.HasBegun)
+        {
+            await RaiseAsync(
+                    SecurityAction.TopicChanged,
+                    context,
+                    request.Name,
+                    $"replicas: 1 -> {request.Replicas}, begun"
+                )
+                .ConfigureAwait(false);
+        }
+        return new ReplicateTopicResponse
+        {
+            Done = progress.IsDone,
+            CopiedBytes = (ulong)progress.CopiedBytes,
+            TotalBytes = (ulong)progress.TotalBytes,
+        };
     }
 
     public override async Task<SetTopicCredentialsResponse> SetTopicCredentials(

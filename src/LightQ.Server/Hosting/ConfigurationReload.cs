@@ -36,6 +36,6 @@ internal static class ConfigurationReload
             changes.Add(new SettingReload(setting, setting.Show(from), setting.Show(to), setting.IsLive));
         }
         StartChecks.Check(merged);
-        return (merged, changes);
+        return (merged with { Origins = SettingSources.Merge(running, configured, merged) }, changes);
     }
 }

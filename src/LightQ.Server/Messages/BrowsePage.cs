@@ -5,7 +5,6 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 using LightQ.Storage;
 using GapReason = LightQ.Client.GapReason;
 using Partition = LightQ.Broker.Topics.Partition;
@@ -71,11 +70,13 @@ internal sealed class BrowsePage
         (StartKind start, long value) = StartOf(first, end);
         _next = start == StartKind.Timestamp ? -1 : value;
         if (_request.Next is not null && value < first)
+        {
             AddGap(
                 value,
                 first - 1,
                 log.MaxDurability == Client.Durability.Memory ? GapReason.Dropped : GapReason.Retention
             );
+        }
         _next = Math.Max(_next, start == StartKind.Timestamp ? -1 : first);
         bool isEnd = start == StartKind.Offset && _next >= end;
         using (var browser = new LogBrowser(log, start, start == StartKind.Offset ? _next : value))

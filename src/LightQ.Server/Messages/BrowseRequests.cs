@@ -50,9 +50,11 @@ internal static class BrowseRequests
             throw Refuse($"next.offset is {next.Offset}; allowed: 0 or more");
         CheckPartition(topic, next.Partition);
         if (!PartitionsOf(request, topic).Contains(next.Partition))
+        {
             throw Refuse(
                 $"next.partition is {next.Partition}, which the request leaves out; allowed: next of its page"
             );
+        }
     }
 
     /// <summary>Checks how much a page may have.</summary>

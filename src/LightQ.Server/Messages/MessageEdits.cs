@@ -1,4 +1,3 @@
-using Google.Protobuf;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
 

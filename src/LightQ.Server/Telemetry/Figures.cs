@@ -141,6 +141,20 @@ internal static class Figures
                 r => One(r.Source.Broker.BacklogMemoryBytes)
             ),
             new(
+                "lightq.syncs",
+                FigureKind.Counter,
+                "{sync}",
+                "Syncs of journals, each of which makes everything durable that was written before it.",
+                r => One(r.Source.Broker.Syncs)
+            ),
+            new(
+                "lightq.sync.time",
+                FigureKind.Counter,
+                "s",
+                "Time that these syncs took.",
+                r => One(r.Source.Broker.SyncTime.TotalSeconds)
+            ),
+            new(
                 "lightq.scrubbed",
                 FigureKind.Counter,
                 "By",

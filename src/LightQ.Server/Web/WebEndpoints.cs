@@ -20,7 +20,12 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
 
     private readonly HostCheck _hosts = new(source.Limits, security.Authenticator);
 
-    private static string Index =>
+    private string DashboardNote =>
+        !source.Limits.Options.Dashboard.IsEnabled ? ", which is off (Dashboard:IsEnabled)"
+        : DashboardPages.AreInThisBuild ? ""
+        : ", which is not in this build (packaging/dashboard makes it)";
+
+    private string Index =>
         $"""
             LightQ {ServerVersion.Text}
 
@@ -28,6 +33,7 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
             /healthz/ready   200 while the broker takes work, also degraded, which it tells; 503 with the reason when not
             /metrics         metrics: Prometheus' text, or OpenMetrics for who accepts it
             /v1/...          the control plane in JSON, as /openapi/v1.json describes it, and gRPC-Web
+            /                in a browser: the dashboard{DashboardNote}
             /admin           POST: create topics, join them, read their statistics, in JSON
 
             """;
@@ -44,7 +50,10 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
     {
         new JsonGateway(gate, security, source.Limits).Map(endpoints);
         new AdminEndpoint(admin, source.Limits, dataPort, controlPort).Map(endpoints);
-        Get(endpoints, "/", http => Answer(http, StatusCodes.Status200OK, Index));
+        if (source.Limits.Options.Dashboard.IsEnabled && DashboardPages.AreInThisBuild)
+            DashboardPages.Map(endpoints, http => Answer(http, StatusCodes.Status200OK, Index));
+        else
+            Get(endpoints, "/", http => Answer(http, StatusCodes.Status200OK, Index));
         Get(endpoints, "/healthz/live", http => Answer(http, StatusCodes.Status200OK, "live\n"));
         Get(endpoints, "/healthz/ready", Ready);
         Get(endpoints, "/metrics", Metrics);

@@ -5,4 +5,5 @@ namespace LightQ.Storage.Backups;
 /// <param name="Id">Its id: 32 hexadecimal digits.</param>
 /// <param name="Partitions">How many partitions it has.</param>
 /// <param name="Durable">Whether its messages are in the backup; false for a transient one.</param>
-public sealed record BackupTopic(string Name, string Id, int Partitions, bool Durable);
+/// <param name="Replicas">How many replicas it had in its cluster; 1 for none. A restored topic has none.</param>
+public sealed record BackupTopic(string Name, string Id, int Partitions, bool Durable, int Replicas = 1);

@@ -43,13 +43,17 @@ public sealed class JournalSnapshot
     /// <param name="sink">Where they go.</param>
     /// <param name="buffer">Memory to copy through.</param>
     /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="producers">
+    /// The state of producers at the end, where the journal does not keep it itself; null where it does.
+    /// </param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
     /// <returns>False when the journal was closed or deleted meanwhile: what was copied is of no use.</returns>
     public async Task<bool> TryCopyAsync(
         string directory,
         IBackupSink sink,
         Memory<byte> buffer,
-        CancellationToken cancellationToken
+        CancellationToken cancellationToken,
+        byte[]? producers = null
     )
     {
         ArgumentNullException.ThrowIfNull(sink);
@@ -62,7 +66,10 @@ public sealed class JournalSnapshot
             if (oldest is null)
                 Take(); // All of it expired before any of it was copied. A later moment does as well.
         }
-        await CopyProducersAsync(directory, sink, cancellationToken).ConfigureAwait(false);
+        if (producers is null)
+            await CopyProducersAsync(directory, sink, cancellationToken).ConfigureAwait(false);
+        else if (_segments.Length > 0)
+            await WriteProducersAsync(directory, sink, producers, cancellationToken).ConfigureAwait(false);
         await sink.WriteFileAsync($"{directory}/{EpochFile.Name}", EpochFile.Encode(_log.Epochs), cancellationToken)
             .ConfigureAwait(false);
         long start = Math.Min(Math.Max(_startOffset, oldest?.BaseOffset ?? 0), _end.Offset);
@@ -166,6 +173,21 @@ public sealed class JournalSnapshot
             await sink.WriteAsync(buffer[..read], cancellationToken).ConfigureAwait(false);
             position += read;
         }
+    }
+
+    private ValueTask WriteProducersAsync(
+        string directory,
+        IBackupSink sink,
+        byte[] producers,
+        CancellationToken cancellationToken
+    )
+    {
+        Segment last = _segments[^1];
+        return sink.WriteFileAsync(
+            $"{directory}/{SegmentName.Of(last.Header.Ordinal, SegmentName.Producers)}",
+            new ProducerSnapshotFile(_end.Position, _end.Offset, last.Crc, producers).Encode(),
+            cancellationToken
+        );
     }
 
     /// <summary>

@@ -21,7 +21,10 @@ internal sealed record ProducerSnapshotFile(long Position, long Offset, uint Seg
     private const int HeaderSize = 40;
     private const int MaxBytes = 256 * 1024 * 1024;
 
-    public void Write(IFileSystem files, string path)
+    public void Write(IFileSystem files, string path) => ReplacedFile.Write(files, path, Encode());
+
+    /// <summary>The file's bytes.</summary>
+    public byte[] Encode()
     {
         byte[] bytes = new byte[HeaderSize + Snapshot.Length];
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, Magic);
@@ -32,7 +35,7 @@ internal sealed record ProducerSnapshotFile(long Position, long Offset, uint Seg
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(36), Snapshot.Length);
         Snapshot.CopyTo(bytes.AsSpan(HeaderSize));
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(12), Crc32C.Compute(bytes.AsSpan(16)));
-        ReplacedFile.Write(files, path, bytes);
+        return bytes;
     }
 
     /// <summary>

@@ -22,6 +22,10 @@ internal interface ILogHost
     /// <param name="bytes">How many more than at the last call.</param>
     void OnCommitted(long bytes);
 
+    /// <summary>The disk has answered a sync.</summary>
+    /// <param name="duration">How long that took.</param>
+    void OnSynced(TimeSpan duration);
+
     /// <summary>The log goes on in another segment.</summary>
     /// <param name="sealedSegment">The one that is full; null when there was none.</param>
     /// <param name="current">The one that is written from now on.</param>

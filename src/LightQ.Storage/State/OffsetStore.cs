@@ -197,6 +197,14 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
+    /// <summary>A position as a record of such a journal.</summary>
+    public static ReadOnlyMemory<byte> Encode(in OffsetKey key, long offset, ReadOnlySpan<byte> state)
+    {
+        byte[] entry = new byte[OffsetEntry.SizeOf(key, state.Length)];
+        OffsetEntry.Write(entry, key, offset, state);
+        return entry;
+    }
+
     /// <summary>All positions now, as the records of a journal that holds nothing else.</summary>
     public IReadOnlyList<(OffsetKey Key, ReadOnlyMemory<byte> Record)> Capture()
     {
@@ -205,9 +213,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
         {
             foreach ((OffsetKey key, Position position) in _positions)
             {
-                byte[] entry = new byte[OffsetEntry.SizeOf(key, position.State.Length)];
-                OffsetEntry.Write(entry, key, position.Offset, position.State);
-                records.Add((key, entry));
+                records.Add((key, Encode(key, position.Offset, position.State)));
             }
         }
         return records;

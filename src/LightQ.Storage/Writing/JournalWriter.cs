@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using LightQ.Disruptor;
 using LightQ.Protocol.Batches;
@@ -79,7 +80,11 @@ internal sealed class JournalWriter
             _host.OnCommitted(0);
         }
         if (!Mutation.NoFsync)
+        {
+            long begun = Stopwatch.GetTimestamp();
             _segment!.File.Sync();
+            _host.OnSynced(Stopwatch.GetElapsedTime(begun));
+        }
         _log.Durable.Write(_end);
     }
 

@@ -39,9 +39,10 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
         ThereOnly();
         Assert.Equal("", _pair.A.GetTopic("orders").Failure);
         Assert.False(_pair.A.GetTopic("orders").IsIncomplete);
+        CancellationToken cancelled = TestContext.Current.CancellationToken;
         // A's backup has it, B's has nothing of it.
-        Assert.Empty(_pair.A.BeginBackup(skipFailed: false).SkippedTopics);
-        Assert.Empty(_pair.B.BeginBackup(skipFailed: false).SkippedTopics);
+        Assert.Empty((await _pair.A.BeginBackupAsync(skipFailed: false, cancelled)).SkippedTopics);
+        Assert.Empty((await _pair.B.BeginBackupAsync(skipFailed: false, cancelled)).SkippedTopics);
 
         void ThereOnly()
         {

@@ -71,13 +71,13 @@ internal sealed class CatalogNode : IDisposable
         return node;
     }
 
-    public void CreateTopic(string name) =>
+    public void CreateTopic(string name, uint replicas = 0) =>
         Catalog.Create(
             new CatalogRecord.TopicEntry(
                 name,
                 Guid.NewGuid(),
                 DateTimeOffset.UnixEpoch,
-                new TopicSettings { Kind = TopicKind.Durable }.Complete()
+                new TopicSettings { Kind = TopicKind.Durable, Replicas = replicas }.Complete()
             )
         );
 

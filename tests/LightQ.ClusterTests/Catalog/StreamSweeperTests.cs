@@ -25,7 +25,7 @@ public sealed class StreamSweeperTests
             Node = "a",
         };
         await using var sweeper = new StreamSweeper(node.Catalog, options, static () => null, time);
-        node.CreateTopic("orders");
+        node.CreateTopic("orders", replicas: 3);
         var nobodys = Guid.NewGuid();
         string[] kept =
         [
@@ -43,7 +43,7 @@ public sealed class StreamSweeperTests
         Assert.Equal(6, engine.Names.Count);
         // A record of another node that this one has not read yet comes in time.
         other.Catalog.CatchUp();
-        other.CreateTopic("bills");
+        other.CreateTopic("bills", replicas: 3);
         string late = options.StreamOf(other.IdOf("bills"), 0);
         await engine.CreateStreamAsync(late, 3, Cancelled);
         await sweeper.SweepAsync(Cancelled);
@@ -53,5 +53,34 @@ public sealed class StreamSweeperTests
         time.Advance(StreamSweeper.Patience);
         await sweeper.SweepAsync(Cancelled);
         Assert.Equal(kept.Append(late).Order(StringComparer.Ordinal), engine.Names.Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public async Task Streams_of_a_topic_without_replicas_are_left_while_they_are_being_filled()
+    {
+        var engine = new MemoryEngine();
+        using CatalogNode node = await CatalogNode.OpenAsync(engine, follows: false);
+        var time = new ManualTime();
+        var options = new ReplicationOptions
+        {
+            Engine = node.Engine,
+            Cluster = "shop",
+            Node = "a",
+        };
+        await using var sweeper = new StreamSweeper(node.Catalog, options, static () => null, time);
+        node.CreateTopic("orders");
+        string[] streams = [options.StreamOf(node.IdOf("orders"), 0), options.StreamOf(node.IdOf("orders"), 1)];
+        foreach (string name in streams)
+            await engine.CreateStreamAsync(name, 3, Cancelled);
+        for (ulong last = 0; last < 3; last++)
+        {
+            await engine.GetStream(streams[1]).AppendAsync(EntryKind.Data, new byte[] { 1 }, last, Cancelled);
+            time.Advance(StreamSweeper.Patience);
+            await sweeper.SweepAsync(Cancelled);
+            Assert.Superset(streams.ToHashSet(), engine.Names.ToHashSet());
+        }
+        time.Advance(StreamSweeper.Patience);
+        await sweeper.SweepAsync(Cancelled);
+        Assert.Equal([options.CatalogStream], engine.Names);
     }
 }

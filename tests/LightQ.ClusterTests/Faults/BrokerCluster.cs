@@ -88,9 +88,11 @@ internal sealed class BrokerCluster : IAsyncDisposable
     }
 
     /// <summary>Who leads each partition of a topic, as the nodes that answer say; null for nobody.</summary>
-    public async Task<ClusterBroker?[]> LeadersAsync(string topic)
+    /// <param name="topic">The topic.</param>
+    /// <param name="except">A node that is not asked.</param>
+    public async Task<ClusterBroker?[]> LeadersAsync(string topic, ClusterBroker? except = null)
     {
-        foreach (ClusterBroker broker in Brokers)
+        foreach (ClusterBroker broker in Brokers.Where(broker => broker != except))
         {
             using Grpc.Net.Client.GrpcChannel channel = Grpc.Net.Client.GrpcChannel.ForAddress(
                 $"http://{broker.ControlAddress}"
@@ -127,6 +129,14 @@ internal sealed class BrokerCluster : IAsyncDisposable
         );
         return leader!;
     }
+
+    /// <summary>Waits until the other nodes lead what one did.</summary>
+    public Task LedElsewhereAsync(string topic, ClusterBroker than) =>
+        Eventually.TrueAsync(
+            async () => (await LeadersAsync(topic, except: than)).All(leader => leader is not null && leader != than),
+            Patience,
+            () => $"{than.Name} still leads a partition of {topic}.\n{Logs()}"
+        );
 
     /// <summary>Everything in the stream of a partition, as the engine has it.</summary>
     public async Task<List<StreamEntry>> ReadStreamAsync(Guid topicId, int partition)

@@ -8,6 +8,9 @@ namespace LightQ.ClusterTests.Faults;
 /// </summary>
 internal sealed class ClusterBroker : IAsyncDisposable
 {
+    /// <summary>What a connection to the servers says of itself over which nodes hear each other.</summary>
+    private const string Channels = "/channels\"";
+
     private readonly HoldingProxy[] _toEngine;
     private readonly HoldingProxy _data,
         _control;
@@ -20,7 +23,7 @@ internal sealed class ClusterBroker : IAsyncDisposable
     public ClusterBroker(string name, string directory, string cluster, IEnumerable<int> enginePorts)
     {
         Name = name;
-        _toEngine = [.. enginePorts.Select(port => new HoldingProxy(port))];
+        _toEngine = [.. enginePorts.Select(port => new HoldingProxy(port, Channels))];
         int first = FaultBroker.FindPorts();
         _data = new HoldingProxy(first);
         _control = new HoldingProxy(first + 1);
@@ -85,6 +88,9 @@ internal sealed class ClusterBroker : IAsyncDisposable
     public Task ContinueAsync() => _broker.SignalAsync("CONT");
 
     public void CutFromEngine() => Array.ForEach(_toEngine, proxy => proxy.Cut());
+
+    /// <summary>No heartbeat passes in either direction, while the log hears the node as before.</summary>
+    public void CutFromNodes() => Array.ForEach(_toEngine, proxy => proxy.CutMarked());
 
     public void CutFromClients()
     {

@@ -1,5 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Runtime.CompilerServices;
+using System.Text;
 
 namespace LightQ.ClusterTests.Faults;
 
@@ -11,14 +13,19 @@ internal sealed class HoldingProxy : IAsyncDisposable
 {
     private readonly CancellationTokenSource _end = new();
     private readonly int _target;
+    private readonly byte[] _mark;
     private Socket? _listener;
     private Task _accepting = Task.CompletedTask;
-    private volatile TaskCompletionSource? _held;
+    private volatile TaskCompletionSource? _held,
+        _heldMarked;
 
     /// <param name="target">The port behind it.</param>
-    public HoldingProxy(int target)
+    /// <param name="mark">
+    /// What the first bytes of some connections' clients hold, which can be cut by themselves; empty for none.
+    /// </param>
+    public HoldingProxy(int target, string mark = "")
     {
-        _target = target;
+        (_target, _mark) = (target, Encoding.UTF8.GetBytes(mark));
         Open();
         Port = ((IPEndPoint)_listener!.LocalEndPoint!).Port;
     }
@@ -45,10 +52,17 @@ internal sealed class HoldingProxy : IAsyncDisposable
     }
 
     /// <summary>Nothing passes any more, in either direction.</summary>
-    public void Cut() => _held ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+    public void Cut() => _held ??= NewHold();
+
+    /// <summary>The same for the marked connections alone.</summary>
+    public void CutMarked() => _heldMarked ??= NewHold();
 
     /// <summary>What was held is delivered, and everything passes again.</summary>
-    public void Heal() => Interlocked.Exchange(ref _held, null)?.SetResult();
+    public void Heal()
+    {
+        Interlocked.Exchange(ref _held, null)?.SetResult();
+        Interlocked.Exchange(ref _heldMarked, null)?.SetResult();
+    }
 
     public async ValueTask DisposeAsync()
     {
@@ -56,6 +70,8 @@ internal sealed class HoldingProxy : IAsyncDisposable
         await CloseAsync();
         _end.Dispose();
     }
+
+    private static TaskCompletionSource NewHold() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private async Task AcceptAsync(Socket listener)
     {
@@ -82,9 +98,13 @@ internal sealed class HoldingProxy : IAsyncDisposable
         (client.NoDelay, behind.NoDelay) = (true, true);
         try
         {
-            await PassAsync();
+            var isMarked = new StrongBox<bool>();
+            await PassAsync(isMarked);
             await behind.ConnectAsync(IPAddress.Loopback, _target, _end.Token);
-            await Task.WhenAny(PumpAsync(client, behind), PumpAsync(behind, client));
+            await Task.WhenAny(
+                PumpAsync(client, behind, isMarked, isClient: true),
+                PumpAsync(behind, client, isMarked, isClient: false)
+            );
         }
         catch (Exception e) when (e is SocketException or OperationCanceledException)
         {
@@ -96,14 +116,18 @@ internal sealed class HoldingProxy : IAsyncDisposable
         }
     }
 
-    private async Task PumpAsync(Socket from, Socket to)
+    private async Task PumpAsync(Socket from, Socket to, StrongBox<bool> isMarked, bool isClient)
     {
         byte[] buffer = new byte[64 * 1024];
+        bool isFirst = isClient && _mark.Length != 0;
         try
         {
             while (await from.ReceiveAsync(buffer, _end.Token) is > 0 and var read)
             {
-                await PassAsync();
+                if (isFirst)
+                    isMarked.Value = buffer.AsSpan(0, read).IndexOf(_mark) >= 0;
+                isFirst = false;
+                await PassAsync(isMarked);
                 for (int sent = 0; sent < read; )
                     sent += await to.SendAsync(buffer.AsMemory(sent, read - sent), _end.Token);
             }
@@ -114,5 +138,11 @@ internal sealed class HoldingProxy : IAsyncDisposable
         }
     }
 
-    private Task PassAsync() => _held is { } held ? held.Task.WaitAsync(_end.Token) : Task.CompletedTask;
+    private async Task PassAsync(StrongBox<bool> isMarked)
+    {
+        if (_held is { } held)
+            await held.Task.WaitAsync(_end.Token);
+        if (isMarked.Value && _heldMarked is { } heldMarked)
+            await heldMarked.Task.WaitAsync(_end.Token);
+    }
 }

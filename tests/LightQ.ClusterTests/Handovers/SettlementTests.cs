@@ -2,6 +2,7 @@ using LightQ.Broker.Cluster;
 using LightQ.Client;
 using LightQ.ClusterTests.Log;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Handovers;
@@ -23,8 +24,11 @@ public sealed class SettlementTests
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task What_was_answered_as_settled_is_not_redelivered_when_the_partition_moves()
     {
+        FaultRun.RequireTier("Partitions move for some seconds.");
         var engine = new MemoryEngine();
         await using ServerCluster cluster = await ServerCluster.StartAsync(
             Options,

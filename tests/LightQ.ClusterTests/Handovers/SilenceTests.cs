@@ -3,6 +3,7 @@ using LightQ.Broker.Cluster;
 using LightQ.Client;
 using LightQ.ClusterTests.Nats;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Handovers;
@@ -20,8 +21,11 @@ public sealed class SilenceTests(NatsFixture nats)
     private static readonly TimeSpan Longest = TimeSpan.FromSeconds(2);
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Producers_are_silent_for_a_moment_when_their_partition_moves()
     {
+        FaultRun.RequireTier("Sixty partitions move, one after the other.");
         _ = nats.Cluster;
         await using ServerCluster cluster = await ServerCluster.StartAsync(
             new MemberOptions(),

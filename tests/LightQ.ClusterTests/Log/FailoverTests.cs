@@ -1,6 +1,7 @@
 using LightQ.Broker.Replication;
 using LightQ.Client;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Log;
@@ -133,8 +134,11 @@ public sealed class FailoverTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Ids_producers_and_delays_are_known_on_another_node()
     {
+        FaultRun.RequireTier("It waits until a message is due.");
         await using FailoverHost host = await FailoverHost.StartAsync(settings =>
             settings with
             {

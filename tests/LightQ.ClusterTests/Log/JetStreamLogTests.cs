@@ -24,12 +24,23 @@ public sealed class JetStreamLogTests(NatsFixture nats)
         RunAsync(batches: 300, claims: 20, DisturbNothingAsync);
 
     [Fact]
+    [Trait("Fault", "C11")]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
-    public Task Two_hundred_claims_against_live_owners_lose_and_double_nothing()
+    public async Task Two_hundred_claims_against_live_owners_lose_and_double_nothing()
     {
         FaultRun.RequireTier("It claims a partition 200 times.");
-        return RunAsync(batches: 3_000, claims: 200, DisturbNothingAsync);
+        int claims = FaultRun.Times(c: 200, n: 1_000);
+        var run = new FaultRun(
+            "C11",
+            $"nodes claim a partition from live owners under load; nats-server {await nats.Cluster.ReadVersionAsync()}"
+        );
+        StreamChecker checker = await RunAsync(batches: 15 * claims, claims, DisturbNothingAsync);
+        run.Count("claims tried", claims);
+        run.Count("acknowledged", 60 * claims);
+        run.Figure("claims", checker.Epoch);
+        run.Figure("void entries", checker.Void);
+        run.Report();
     }
 
     [Fact]
@@ -58,7 +69,8 @@ public sealed class JetStreamLogTests(NatsFixture nats)
     /// <param name="batches">How many each of four producers publishes.</param>
     /// <param name="claims">How many claims there are besides those that the loss of an owner asks for.</param>
     /// <param name="disturb">What happens to the servers meanwhile.</param>
-    private async Task RunAsync(int batches, int claims, Func<CancellationToken, Task> disturb)
+    /// <returns>What is stored.</returns>
+    private async Task<StreamChecker> RunAsync(int batches, int claims, Func<CancellationToken, Task> disturb)
     {
         string name = $"LQ_log_{Guid.NewGuid():N}";
         List<JetStreamEngine> engines = [];
@@ -78,7 +90,7 @@ public sealed class JetStreamLogTests(NatsFixture nats)
             await nodes[0].ClaimAsync(Cancelled);
             using var stop = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
             Task disturbing = disturb(Cancelled);
-            Task claiming = ClaimAsync(nodes, claims, stop.Token);
+            Task claiming = LogTraffic.ClaimAsync([.. nodes], claims, new Random(7), stop.Token);
             Dictionary<ulong, IReadOnlyList<long>> acknowledged = await LogTraffic.PublishAsync(
                 [.. nodes],
                 producers: 4,
@@ -113,6 +125,7 @@ public sealed class JetStreamLogTests(NatsFixture nats)
                 $"{checker.Log.Count} batches in {entries.Count} entries, {checker.Epoch} owners, "
                     + $"{checker.Snapshots} snapshots"
             );
+            return checker;
         }
         finally
         {
@@ -123,27 +136,6 @@ public sealed class JetStreamLogTests(NatsFixture nats)
                 await engine.DisposeAsync();
             foreach (TemporaryDirectory directory in directories)
                 directory.Dispose();
-        }
-    }
-
-    /// <summary>
-    /// Claims for one node after the other, whether or not the owner is alive; then only when there is none.
-    /// </summary>
-    private static async Task ClaimAsync(List<ReplicaNode> nodes, int claims, CancellationToken cancellationToken)
-    {
-        var random = new Random(7);
-        try
-        {
-            for (int i = 0; ; i++)
-            {
-                await Task.Delay(random.Next(10, 60), cancellationToken);
-                if (i < claims || !nodes.Exists(node => node.IsOwner))
-                    await LogTraffic.TryClaimAsync(nodes[i % nodes.Count], cancellationToken);
-            }
-        }
-        catch (OperationCanceledException)
-        {
-            // The producers are done.
         }
     }
 }

@@ -35,6 +35,9 @@ internal sealed class MemoryEngine : IReplicationEngine
     /// <summary>Whether this node's messages to the others are lost, and theirs to it.</summary>
     public bool IsMute { get; set; }
 
+    /// <summary>Whether another node is faster to store something in a new stream.</summary>
+    public Func<string, bool> Spoils { get; set; } = static _ => false;
+
     public FaultyStream this[string name] => _streams[name];
 
     /// <summary>The same engine, as another node reaches it.</summary>
@@ -56,14 +59,17 @@ internal sealed class MemoryEngine : IReplicationEngine
             link.Heal();
     }
 
-    public ValueTask<IReplicatedStream> CreateStreamAsync(
+    public async ValueTask<IReplicatedStream> CreateStreamAsync(
         string name,
         int replicas,
         CancellationToken cancellationToken
     )
     {
         _streams.GetOrAdd(name, _ => new FaultyStream(seed: 5, Faults));
-        return ValueTask.FromResult(GetStream(name));
+        IReplicatedStream stream = GetStream(name);
+        if (Spoils(name))
+            await stream.AppendAsync(EntryKind.Data, new byte[] { 1 }, 0, cancellationToken);
+        return stream;
     }
 
     public IReplicatedStream GetStream(string name) => _links.GetOrAdd(name, n => _streams[n].Connect());

@@ -1,5 +1,6 @@
 using LightQ.Broker.Replication;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Log;
@@ -250,12 +251,22 @@ public sealed class ReplicatedLogTests
         }
     }
 
+    [Fact]
+    public Task Claims_against_live_owners_lost_answers_and_cuts_lose_and_double_nothing() => RunAsync(seed: 11);
+
     [Theory]
-    [InlineData(11)]
     [InlineData(12)]
     [InlineData(13)]
     [InlineData(14)]
-    public async Task Claims_against_live_owners_lost_answers_and_cuts_lose_and_double_nothing(int seed)
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public Task Other_claims_lost_answers_and_cuts_lose_and_double_nothing(int seed)
+    {
+        FaultRun.RequireTier("One of the same kind is in every run.");
+        return RunAsync(seed);
+    }
+
+    private static async Task RunAsync(int seed)
     {
         TemporaryDirectory[] directories = [new(), new(), new()];
         var stream = new FaultyStream(seed, faults: 0.02);

@@ -5,6 +5,7 @@ using Grpc.Net.Client;
 using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
+using LightQ.Tests.Shared;
 using Xunit;
 using SettleKind = LightQ.Protocol.Control.SettleKind;
 using SettleOutcome = LightQ.Protocol.Control.SettleOutcome;
@@ -95,8 +96,11 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_group_is_told_of_and_changed_as_a_whole_from_any_node()
     {
+        FaultRun.RequireTier("Members of its fetches end after some seconds.");
         Topic topic = await _cluster.SpreadAsync("orders");
         await FillAsync(_cluster.AtA);
         foreach (GrpcChannel channel in Channels)

@@ -17,6 +17,7 @@ internal sealed class ForwardingCluster : IAsyncDisposable
 
     private readonly TemporaryDirectory _directory = new();
     private readonly MemoryEngine _engine = new();
+    private readonly Dictionary<string, MemoryEngine> _engines = [];
     private readonly Func<LightQServerOptions, LightQServerOptions> _configure;
 
     private ForwardingCluster(Func<LightQServerOptions, LightQServerOptions> configure) => _configure = configure;
@@ -87,6 +88,15 @@ internal sealed class ForwardingCluster : IAsyncDisposable
         return topic;
     }
 
+    /// <summary>The stream of a partition.</summary>
+    public FaultyStream StreamOf(Guid topic, uint partition) => _engine[$"LQ_shop_{topic:N}_{partition}"];
+
+    /// <summary>The engine as a node reaches it.</summary>
+    public MemoryEngine EngineOf(string node) => _engines[node];
+
+    /// <summary>A node's data directory.</summary>
+    public string DirectoryOf(string node) => _directory.File(node);
+
     /// <summary>Has a node lead a partition, and waits until it does.</summary>
     public async Task LeadAsync(string name, uint partition, string node)
     {
@@ -135,7 +145,7 @@ internal sealed class ForwardingCluster : IAsyncDisposable
                     {
                         Replication = new ReplicationOptions
                         {
-                            Engine = _engine.Connect(),
+                            Engine = _engines[name] = _engine.Connect(),
                             Cluster = "shop",
                             Node = name,
                         },

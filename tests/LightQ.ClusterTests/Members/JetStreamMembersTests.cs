@@ -1,6 +1,7 @@
 using LightQ.Broker.Cluster;
 using LightQ.ClusterTests.Nats;
 using LightQ.Replication.Nats;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Members;
@@ -16,8 +17,11 @@ public sealed class JetStreamMembersTests(NatsFixture nats)
     };
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Partitions_move_when_a_node_joins_and_when_one_dies()
     {
+        FaultRun.RequireTier("Nodes join and die, and each waits to be sure.");
         _ = nats.Cluster;
         Dictionary<string, JetStreamEngine> engines = [];
         try

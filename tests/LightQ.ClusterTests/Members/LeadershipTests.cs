@@ -4,6 +4,7 @@ using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.ClusterTests.Log;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Members;
@@ -73,8 +74,11 @@ public sealed class LeadershipTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_node_that_nobody_hears_claims_nothing_and_robs_nobody()
     {
+        FaultRun.RequireTier("It waits for what must not happen.");
         await StartAsync("a", "b");
         await _cluster.PlacedAsync("a", "b");
         uint[] lost = [.. _cluster["b"].Serves];
@@ -139,8 +143,11 @@ public sealed class LeadershipTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_partition_that_is_moved_stays_until_its_node_drains()
     {
+        FaultRun.RequireTier("Four nodes start one after the other.");
         await StartAsync("a", "b", "c");
         await _cluster.PlacedAsync("a", "b", "c");
         uint moved = _cluster["a"].Serves.First();
@@ -180,8 +187,11 @@ public sealed class LeadershipTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_second_broker_of_a_name_claims_nothing()
     {
+        FaultRun.RequireTier("It waits for what must not happen.");
         await StartAsync("a");
         await _cluster.PlacedAsync("a");
         await using TestNode second = await _cluster.StartOneAsync("a", _engine.Connect());

@@ -71,6 +71,88 @@ public sealed class LettersAcrossNodesTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Any_node_browses_all_partitions_and_handles_single_letters()
+    {
+        await _cluster.SpreadAsync("orders");
+        await PublishAsync();
+        foreach (GrpcChannel channel in new[] { _cluster.AtA, _cluster.AtB })
+        {
+            BrowseResponse page = await channel.CallAsync<BrowseRequest, BrowseResponse>(
+                "Browse",
+                new() { Topic = "orders", MaxMessages = 3 }
+            );
+            Assert.Equal((3, false), (page.Messages.Count, page.AtEnd));
+            BrowseResponse rest = await channel.CallAsync<BrowseRequest, BrowseResponse>(
+                "Browse",
+                new()
+                {
+                    Topic = "orders",
+                    MaxMessages = 3,
+                    Next = page.Next,
+                }
+            );
+            Assert.True(rest.AtEnd);
+            Assert.Equal(
+                Enumerable.Range(0, 4).Select(i => ((uint)i, $"body {i}")),
+                page.Messages.Concat(rest.Messages).Select(m => (m.Partition, m.Body.ToStringUtf8()))
+            );
+        }
+        RepublishResponse copy = await _cluster.AtA.CallAsync<RepublishRequest, RepublishResponse>(
+            "Republish",
+            new()
+            {
+                Topic = "orders",
+                Partition = 1,
+                TargetPartition = 3,
+            }
+        );
+        Assert.Equal((3u, 1L), (copy.Position.Partition, copy.Position.Offset));
+
+        await SettleAsync(5, SettleKind.DeadLetter);
+        await StoredAsync(5);
+        DeadLetter[] letters = await ListAsync(_cluster.AtA, 2);
+        Assert.Equal([0L, 1, 2, 3, 4], letters.Select(l => l.Offset));
+        Assert.Equal([0u, 1u, 2u, 3u, 3u], letters.Select(l => l.Partition).OrderBy(p => p).AsEnumerable());
+        Assert.Equal(letters.Select(l => l.Body), (await ListAsync(_cluster.AtB, 100)).Select(l => l.Body));
+        foreach (GrpcChannel channel in new[] { _cluster.AtA, _cluster.AtB })
+        {
+            long[] chosen = [(await ListAsync(channel, 100))[0].Offset, 99];
+            RedriveLettersResponse redriven = await channel.CallAsync<RedriveLettersRequest, RedriveLettersResponse>(
+                "RedriveLetters",
+                new()
+                {
+                    Topic = "orders",
+                    Group = "till",
+                    Offsets = { chosen },
+                }
+            );
+            Assert.Equal([LetterOutcome.Done, LetterOutcome.NotFound], redriven.Results.Select(r => r.Outcome));
+        }
+        RepublishLetterResponse republished = await _cluster.AtB.CallAsync<
+            RepublishLetterRequest,
+            RepublishLetterResponse
+        >(
+            "RepublishLetter",
+            new()
+            {
+                Topic = "orders",
+                Group = "till",
+                Offset = 2,
+                TargetPartition = letters[2].Partition % 2 == 0 ? 1u : 0u,
+                Settle = true,
+            }
+        );
+        Assert.Equal((LetterOutcome.Done, ""), (republished.Outcome, republished.Problem));
+        Assert.Equal([3L, 4], (await ListAsync(_cluster.AtA, 1)).Select(l => l.Offset));
+        // Which letters are settled moves with the partitions.
+        for (uint i = 0; i < 4; i++)
+            await _cluster.LeadAsync("orders", i, i % 2 == 0 ? "b" : "a");
+        Assert.Equal([3L, 4], (await ListAsync(_cluster.AtB, 1)).Select(l => l.Offset));
+        await RedriveAsync(_cluster.AtA, 2);
+        Assert.Empty(await ListAsync(_cluster.AtA, 100));
+    }
+
+    [Fact]
     public async Task Letters_between_nodes_are_no_clients_business()
     {
         await _cluster.SpreadAsync("orders");
@@ -84,6 +166,27 @@ public sealed class LettersAcrossNodesTests : IAsyncLifetime
             StatusCode.PermissionDenied,
             "PermissionDenied"
         );
+    }
+
+    private static async Task<DeadLetter[]> ListAsync(GrpcChannel channel, uint pageSize)
+    {
+        var letters = new List<DeadLetter>();
+        ListLettersResponse page = new();
+        do
+        {
+            page = await channel.CallAsync<ListLettersRequest, ListLettersResponse>(
+                "ListLetters",
+                new()
+                {
+                    Topic = "orders",
+                    Group = "till",
+                    StartOffset = page.NextOffset,
+                    MaxLetters = pageSize,
+                }
+            );
+            letters.AddRange(page.Letters);
+        } while (!page.AtEnd);
+        return [.. letters];
     }
 
     private async Task PublishAsync()

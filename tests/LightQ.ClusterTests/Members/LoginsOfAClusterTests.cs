@@ -6,7 +6,7 @@ using LightQ.Broker.Users;
 using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
-using LightQ.Server;
+using LightQ.Tests.Shared;
 using Xunit;
 using Right = LightQ.Broker.Users.Right;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
@@ -22,6 +22,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
 
     private readonly Clock _clockOfB = new();
     private ForwardingCluster _cluster = null!;
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     public async ValueTask InitializeAsync() =>
         _cluster = await ForwardingCluster.StartAsync(o =>
@@ -100,8 +102,11 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task All_nodes_have_one_password_of_admin()
     {
+        FaultRun.RequireTier("A node starts again three times.");
         string first = await AdminPasswordAsync("a");
         Assert.False(File.Exists(_cluster.FileOf("b", "admin-password")));
         string login = await LogInAsync(_cluster.AtB, "admin", first);
@@ -130,8 +135,6 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         await LogInAsync(_cluster.AtB, "admin", Another);
     }
 
-    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
-
     private static string Changed(string token)
     {
         byte[] bytes = Base64Url.DecodeFromChars(token);
@@ -144,8 +147,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
             await channel.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = user, Password = password })
         ).Token;
 
-    private static Task RefusedAsync(GrpcChannel channel, string password) =>
-        ControlCalls.FailsAsync(
+    private static async Task RefusedAsync(GrpcChannel channel, string password) =>
+        await ControlCalls.FailsAsync(
             () => LogInAsync(channel, "admin", password),
             StatusCode.Unauthenticated,
             "Unauthenticated"
@@ -198,8 +201,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         File.ReadAllTextAsync(_cluster.FileOf(node, "admin-password"), Cancelled);
 
     /// <summary>Gives somebody the other password, at b.</summary>
-    private Task SetPasswordAsync(string user, string admin) =>
-        _cluster.AtB.CallAsync<SetPasswordRequest, SetPasswordResponse>(
+    private async Task SetPasswordAsync(string user, string admin) =>
+        await _cluster.AtB.CallAsync<SetPasswordRequest, SetPasswordResponse>(
             "SetPassword",
             new() { Name = user, Password = Another },
             admin

@@ -70,8 +70,8 @@ internal sealed class ServerMonitor : IDisposable
         );
     }
 
-    private static IEnumerable<JsonElement> ArrayOf(JsonElement element, string name) =>
-        element.TryGetProperty(name, out JsonElement all) ? all.EnumerateArray() : [];
+    private static JsonElement.ArrayEnumerator ArrayOf(JsonElement element, string name) =>
+        element.TryGetProperty(name, out JsonElement all) ? all.EnumerateArray() : default;
 
     private async Task<JsonDocument> ReadAsync(string address) =>
         JsonDocument.Parse(await _http.GetStringAsync(new Uri(address)));

@@ -113,6 +113,7 @@ public sealed class ClosedPipeTests
     [InlineData("sub", "t", "--from", "earliest", "--group", "g")]
     [InlineData("sub", "t", "--from", "earliest", "--group", "g", "--max-in-flight", "1")]
     [InlineData("stats", "t", "--watch", "--interval", "1h")]
+    [InlineData("top", "--view", "nodes", "--interval", "1h")]
     public async Task A_command_that_waits_ends_with_its_pipe_though_it_has_nothing_to_write(params string[] command)
     {
         SkipOnWindows();

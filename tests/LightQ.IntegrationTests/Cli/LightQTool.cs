@@ -140,6 +140,8 @@ internal static class LightQTool
             start.Environment.Remove(name);
         }
 
+        // Whoever runs the tests may have contexts.
+        start.Environment["XDG_CONFIG_HOME"] = Path.Combine(AppContext.BaseDirectory, "no-configuration");
         // A killed process would leave its diagnostic sockets behind.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
         foreach ((string name, string value) in environment)

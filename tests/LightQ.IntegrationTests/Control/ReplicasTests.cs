@@ -64,7 +64,7 @@ public sealed class ReplicasTests
         );
         Assert.Equal(ErrorCode.TopicExists, refused.Code);
         Assert.EndsWith(
-            "settings that cannot be changed: replicas is 0, not 3. Only a new topic gets replicas.",
+            "settings that cannot be changed: replicas is 0, not 3. 'lightq topic replicate' gives it replicas.",
             refused.Message,
             StringComparison.Ordinal
         );

@@ -24,6 +24,7 @@ public sealed class CommandLineTests
         "docs/operate/backup.md",
         "docs/operate/cluster.md",
         "docs/operate/doctor.md",
+        "docs/operate/monitoring.md",
         "docs/operate/operations.md",
         "docs/operate/reliability.md",
         "docs/operate/retention.md",
@@ -43,7 +44,7 @@ public sealed class CommandLineTests
     [MemberData(nameof(CommandLines))]
     public void A_command_line_of_the_documents_parses(string path, string line)
     {
-        ParseResult parsed = CommandLine.CreateRoot().Parse(Split(line));
+        ParseResult parsed = CommandLine.CreateRoot().Parse(Split(line), CommandLine.Parsing);
         Assert.True(
             parsed.Errors.Count == 0,
             $"{path}: lightq {line}: {string.Join(' ', parsed.Errors.Select(e => e.Message))}"

@@ -28,6 +28,45 @@ public sealed class JsonGatewayTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    public async Task A_topic_is_browsed_and_what_it_holds_is_published_again()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:publish",
+            """{"messages": [{"key": "NDI=", "body": "aGVsbG8="}, {"body": "d29ybGQ="}]}"""
+        );
+        JsonAnswer page = await server.SendAsync("POST", "/v1/topics/orders:browse", """{"max_messages": 1}""");
+        Assert.False(page["atEnd"].GetBoolean());
+        JsonElement message = Assert.Single(page["messages"].EnumerateArray().ToArray());
+        Assert.Equal(
+            ("aGVsbG8=", "5", "MESSAGE_STATE_DELIVERED"),
+            (
+                message.GetProperty("body").GetString(),
+                message.GetProperty("bodySize").GetString(),
+                message.GetProperty("state").GetString()
+            )
+        );
+        JsonAnswer rest = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:browse",
+            $$"""{"max_messages": 1, "next": {{page["next"]}}}"""
+        );
+        Assert.Equal((true, 1), (rest["atEnd"].GetBoolean(), rest["messages"].GetArrayLength()));
+        JsonAnswer copy = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:republish",
+            """{"offset": "1", "edit": {"body": "Zml4ZWQ="}}"""
+        );
+        Assert.Equal("2", copy["position"].GetProperty("offset").GetString());
+        JsonAnswer none = await server.SendAsync("GET", "/v1/topics/orders/groups/nobody/letters?max_letters=5");
+        Assert.Equal(404, none.Status);
+        JsonAnswer wrong = await server.SendAsync("POST", "/v1/topics/orders:browse", """{"last": "0"}""");
+        Assert.Equal(400, wrong.Status);
+    }
+
+    [Fact]
     public async Task A_topic_is_made_and_messages_are_published_fetched_settled_and_counted()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -259,6 +259,57 @@ internal static class Operations
         ),
         new(
             Control,
+            "Browse",
+            Right.Consume,
+            ErrorCode.None,
+            ErrorCode.UnknownTopic,
+            (s, t) => s.CallAsync<BrowseRequest, BrowseResponse>("Browse", new() { Topic = t, MaxBodyBytes = 0 })
+        ),
+        new(
+            Control,
+            "ListLetters",
+            Right.Consume,
+            ErrorCode.UnknownGroup,
+            ErrorCode.UnknownTopic,
+            (s, t) =>
+                s.CallAsync<ListLettersRequest, ListLettersResponse>("ListLetters", new() { Topic = t, Group = Group })
+        ),
+        new(
+            Control,
+            "RedriveLetters",
+            Right.Manage,
+            ErrorCode.UnknownGroup,
+            ErrorCode.UnknownTopic,
+            (s, t) =>
+                s.CallAsync<RedriveLettersRequest, RedriveLettersResponse>(
+                    "RedriveLetters",
+                    new()
+                    {
+                        Topic = t,
+                        Group = Group,
+                        Offsets = { 0 },
+                    }
+                )
+        ),
+        new(
+            Control,
+            "DeleteLetters",
+            Right.Manage,
+            ErrorCode.UnknownGroup,
+            ErrorCode.UnknownTopic,
+            (s, t) =>
+                s.CallAsync<DeleteLettersRequest, DeleteLettersResponse>(
+                    "DeleteLetters",
+                    new()
+                    {
+                        Topic = t,
+                        Group = Group,
+                        Offsets = { 0 },
+                    }
+                )
+        ),
+        new(
+            Control,
             "CreateTopic",
             Right.Manage,
             ErrorCode.TopicExists,
@@ -280,6 +331,18 @@ internal static class Operations
             ErrorCode.None,
             ErrorCode.UnknownTopic,
             (s, t) => s.CallAsync<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", new() { Name = t })
+        ),
+        new(
+            Control,
+            "ReplicateTopic",
+            Right.Manage,
+            ErrorCode.NotSupported,
+            ErrorCode.UnknownTopic,
+            (s, t) =>
+                s.CallAsync<ReplicateTopicRequest, ReplicateTopicResponse>(
+                    "ReplicateTopic",
+                    new() { Name = t, Replicas = 3 }
+                )
         ),
         new(
             Control,
@@ -345,6 +408,22 @@ internal static class Operations
             ErrorCode.None,
             ErrorCode.None,
             (s, _) => s.CallAsync<ConfirmCatalogRequest, ConfirmCatalogResponse>("ConfirmCatalog", new())
+        ),
+        new(
+            Control,
+            "ListSettings",
+            Right.Admin,
+            ErrorCode.None,
+            ErrorCode.None,
+            (s, _) => s.CallAsync<ListSettingsRequest, ListSettingsResponse>("ListSettings", new())
+        ),
+        new(
+            Control,
+            "ListAuditEvents",
+            Right.Admin,
+            ErrorCode.None,
+            ErrorCode.None,
+            (s, _) => s.CallAsync<ListAuditEventsRequest, ListAuditEventsResponse>("ListAuditEvents", new())
         ),
         new(
             Control,

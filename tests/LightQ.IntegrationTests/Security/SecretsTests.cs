@@ -179,6 +179,8 @@ public sealed partial class SecretsTests
                     '\n',
                     (object[])
                         [
+                            .. (await client.Operations.ListSettingsAsync(Cancelled)).Settings,
+                            .. (await client.Operations.ListAuditEventsAsync(null, Cancelled)).Events,
                             .. await client.Users.ListAsync(Cancelled),
                             .. await client.Users.ListTokensAsync(null, Cancelled),
                             await client.Topics.GetAsync("orders", Cancelled),

@@ -75,6 +75,35 @@ public sealed class DependencyTests
         Assert.Equal("Microsoft.NET.Sdk", project.Sdk);
     }
 
+    [Fact]
+    public void The_dashboard_is_a_client_like_any_other_and_no_project_references_it()
+    {
+        SourceTree.ProjectFile dashboard = Assert.Single(SourceTree.BrowserProjects).Value;
+        Assert.Equal("LightQ.Dashboard", dashboard.Name);
+        // It has the protos alone, as a client in another language has.
+        Assert.Empty(dashboard.ProjectReferences);
+        Assert.Equal(
+            [
+                Protobuf,
+                "Grpc.Net.Client",
+                "Grpc.Net.Client.Web",
+                "Microsoft.AspNetCore.Components.WebAssembly",
+                "MudBlazor",
+            ],
+            dashboard.Packages
+        );
+        Assert.DoesNotContain(
+            SourceTree.Projects.Values,
+            project => project.ProjectReferences.Contains(dashboard.Name)
+        );
+        // A plain build of the tree does not wait for its packages.
+        Assert.DoesNotContain(
+            dashboard.Name,
+            File.ReadAllText(Path.Combine(SourceTree.Root, "LightQ.sln")),
+            StringComparison.Ordinal
+        );
+    }
+
     [Theory]
     [MemberData(nameof(ProjectNames))]
     public void An_assembly_uses_only_projects_behind_its_arrows(string name)

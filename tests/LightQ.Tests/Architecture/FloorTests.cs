@@ -61,7 +61,7 @@ public sealed class FloorTests
                 ["Diagnosis"],
                 [Facade],
             ],
-            Roots = { [Facade] = ["HttpHost", "LightQServer"] },
+            Roots = { [Facade] = ["DashboardHost", "HttpHost", "LightQServer"] },
         },
         ["LightQ.Bench"] = new()
         {
@@ -88,6 +88,8 @@ public sealed class FloorTests
                     "Audits",
                     "Backups",
                     "Bench",
+                    "Contexts",
+                    "Dashboard",
                     "Groups",
                     "Journals",
                     "Messages",
@@ -95,6 +97,7 @@ public sealed class FloorTests
                     "Reference",
                     "Servers",
                     "Stats",
+                    "Top",
                     "Users",
                 ],
                 ["Doctor", "Topics"],

@@ -14,11 +14,16 @@ public sealed class SecretTests
 {
     private static readonly string[] Words = ["Password", "Token", "Secret", "Credentials", "Hash", "Salt"];
 
-    /// <summary>Names of files, the id of a token, and the chain of the audit log, which is made to be shown.</summary>
+    /// <summary>
+    /// Names of files, the id of a token, places in lists, and the chain of the audit log, which is made to be shown.
+    /// </summary>
     private static readonly string[] Harmless =
     [
         "PasswordFile",
+        "PageToken",
+        "NextPageToken",
         "CatalogRecord.DeletedToken",
+        "AuditEventInfo.Hash",
         "AuditHead.Hash",
         "AuditLine.Hash",
         "AuditLine.PreviousHash",

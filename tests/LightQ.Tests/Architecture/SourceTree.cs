@@ -7,10 +7,25 @@ internal static class SourceTree
 {
     public static readonly string Root = FindRoot();
 
-    public static readonly IReadOnlyDictionary<string, ProjectFile> Projects = Directory
-        .EnumerateFiles(Path.Combine(Root, "src"), "*.csproj", SearchOption.AllDirectories)
-        .Select(Read)
-        .ToDictionary(project => project.Name);
+    /// <summary>The libraries and programs, whose assemblies these tests can load.</summary>
+    public static readonly IReadOnlyDictionary<string, ProjectFile> Projects;
+
+    /// <summary>What runs in a browser and is built apart from the others.</summary>
+    public static readonly IReadOnlyDictionary<string, ProjectFile> BrowserProjects;
+
+    private const string BrowserSdk = "Microsoft.NET.Sdk.BlazorWebAssembly";
+
+    static SourceTree()
+    {
+        ProjectFile[] all =
+        [
+            .. Directory
+                .EnumerateFiles(Path.Combine(Root, "src"), "*.csproj", SearchOption.AllDirectories)
+                .Select(Read),
+        ];
+        Projects = all.Where(p => p.Sdk != BrowserSdk).ToDictionary(project => project.Name);
+        BrowserProjects = all.Where(p => p.Sdk == BrowserSdk).ToDictionary(project => project.Name);
+    }
 
     /// <summary>The project and everything it references, directly or not.</summary>
     public static IReadOnlyCollection<ProjectFile> Closure(string name)

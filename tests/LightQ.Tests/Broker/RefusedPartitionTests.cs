@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.Backups;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Streams;
@@ -224,9 +225,12 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
     {
         await HideAsync(Refused);
         await using LightQBroker broker = await OpenAsync();
-        BrokerException error = Assert.Throws<BrokerException>(() => broker.BeginBackup(skipFailed: false));
+        BrokerException error = await Assert.ThrowsAsync<BrokerException>(() =>
+            broker.BeginBackupAsync(skipFailed: false, TestContext.Current.CancellationToken)
+        );
         Assert.Contains("partition 2", error.Message, StringComparison.Ordinal);
-        Assert.Equal(["orders"], broker.BeginBackup(skipFailed: true).SkippedTopics.Select(t => t.Name));
+        BrokerBackup backup = await broker.BeginBackupAsync(skipFailed: true, TestContext.Current.CancellationToken);
+        Assert.Equal(["orders"], backup.SkippedTopics.Select(t => t.Name));
     }
 
     [Fact]

@@ -92,6 +92,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 RequireSync = false,
                 Monitoring = "http://n1:8222,http://n2:8222",
             },
+            Dashboard = new() { IsEnabled = false },
             Otlp = new()
             {
                 Endpoint = new Uri("http://collector:4317"),

@@ -24,6 +24,8 @@ public sealed class OptionTests
     [InlineData("topic truncate orders/0 --before 10")]
     [InlineData("topic truncate orders --all")]
     [InlineData("topic truncate orders --all --yes")]
+    [InlineData("topic replicate orders")]
+    [InlineData("topic replicate orders --replicas 5")]
     [InlineData("topic delete orders --yes")]
     [InlineData("topic delete orders -y")]
     [InlineData("group delete orders billing --yes")]
@@ -57,7 +59,27 @@ public sealed class OptionTests
     [InlineData("producer -m 10 --style myq orders")]
     [InlineData("consumer -c socket -m 10000000 -n 1")]
     [InlineData("consumer -c zmq orders")]
+    [InlineData("top --view groups --sort age --top 5 --interval 100ms")]
+    [InlineData("top --once --interval none --reverse --output json")]
+    [InlineData("topic list --context prod")]
+    [InlineData(
+        "context add prod --server n1,n2 --user a --password-file f --ca c --cert d --key e --tls --use --replace"
+    )]
+    [InlineData("context use --none")]
     public void It_is_taken(string line) => Assert.Empty(CommandLine.CreateRoot().Parse(line).Errors);
+
+    [Fact]
+    public void A_broker_that_an_option_can_name_can_be_named_by_a_context()
+    {
+        Command[] commands =
+        [
+            .. Below(CommandLine.CreateRoot())
+                .Where(c => c.Options.Any(o => o.Name == "--server") && c.Parents.Single().Name != "context"),
+        ];
+        Assert.True(commands.Length > 30);
+        Assert.DoesNotContain(commands, c => c.Options.All(o => o.Name != "--context"));
+        static IEnumerable<Command> Below(Command command) => command.Subcommands.SelectMany(Below).Prepend(command);
+    }
 
     [Theory]
     [InlineData("")]
@@ -70,11 +92,21 @@ public sealed class OptionTests
     [InlineData("pub orders x --header nothing")]
     [InlineData("pub orders x --rate 0")]
     [InlineData("topic truncate orders")]
+    [InlineData("topic replicate orders --replicas 1")]
     [InlineData("topic truncate orders --all --before 10")]
     [InlineData("pub orders x --delay abc")]
     [InlineData("pub orders x --delay -5m")]
     [InlineData("pub orders x --ttl abc")]
     [InlineData("pub orders x --ack sometimes")]
+    [InlineData("top --interval none")]
+    [InlineData("top --interval 10ms")]
+    [InlineData("top --top 0")]
+    [InlineData("top --view everything")]
+    [InlineData("top --view nodes --sort lag")]
+    [InlineData("context add prod")]
+    [InlineData("context add .x --server a")]
+    [InlineData("context use a --none")]
+    [InlineData("topic list --server a --context b")]
     [InlineData("sub orders --from yesterdayish")]
     [InlineData("sub orders --idle-exit soon")]
     [InlineData("sub orders --slow-policy dropoldest")]
@@ -111,9 +143,9 @@ public sealed class OptionTests
 
     [Theory]
     [InlineData("topic creat x", "'creat' is not a command of 'lightq topic'. Did you mean 'create'?")]
-    [InlineData("top list", "'top' is not a command of 'lightq'. Did you mean 'topic'?")]
+    [InlineData("topc list", "'topc' is not a command of 'lightq'. Did you mean 'topic'?")]
     [InlineData("xyz", "'xyz' is not a command of 'lightq'.")]
-    [InlineData("topic", "'lightq topic' needs a command: create, ensure, list, show, delete, truncate.")]
+    [InlineData("topic", "'lightq topic' needs a command: create, ensure, list, show, delete, truncate, replicate.")]
     [InlineData("topic show", "'lightq topic show' needs TOPIC.")]
     [InlineData("server --data", "Required argument missing for option: '--data'.")]
     [InlineData(
@@ -203,7 +235,7 @@ public sealed class OptionTests
         foreach (string example in All(CommandLine.CreateRoot()).OfType<ExampleCommand>().SelectMany(c => c.Examples))
         {
             string line = example[example.IndexOf("lightq ", StringComparison.Ordinal)..].Split(" > ")[0];
-            Assert.Empty(CommandLine.CreateRoot().Parse(line["lightq ".Length..]).Errors);
+            Assert.Empty(CommandLine.CreateRoot().Parse(line["lightq ".Length..], CommandLine.Parsing).Errors);
         }
     }
 

@@ -1,0 +1,121 @@
+using System.Net.Http.Headers;
+using Grpc.Core;
+using Grpc.Core.Interceptors;
+using Grpc.Net.Client;
+using Grpc.Net.Client.Web;
+using LightQ.Protocol.Control;
+
+namespace LightQ.Dashboard.Api;
+
+/// <summary>The broker that has served this page: gRPC-Web, health and metrics.</summary>
+internal sealed class BrokerApi : IDisposable
+{
+    private readonly Session _session;
+    private readonly HttpClient _http;
+    private readonly GrpcChannel _channel;
+
+    public BrokerApi(Uri address, Session session)
+    {
+        _session = session;
+        _http = new HttpClient { BaseAddress = address };
+        _channel = GrpcChannel.ForAddress(
+            address,
+            new GrpcChannelOptions { HttpHandler = new GrpcWebHandler(GrpcWebMode.GrpcWeb, new HttpClientHandler()) }
+        );
+        CallInvoker invoker = _channel.Intercept(new SessionInterceptor(session));
+        Auth = new Auth.AuthClient(invoker);
+        Cluster = new Cluster.ClusterClient(invoker);
+        DeadLetters = new DeadLetters.DeadLettersClient(invoker);
+        Groups = new Groups.GroupsClient(invoker);
+        Messages = new Messages.MessagesClient(invoker);
+        Operations = new Operations.OperationsClient(invoker);
+        Stats = new Stats.StatsClient(invoker);
+        Topics = new Topics.TopicsClient(invoker);
+    }
+
+    public Auth.AuthClient Auth { get; }
+
+    public Cluster.ClusterClient Cluster { get; }
+
+    public DeadLetters.DeadLettersClient DeadLetters { get; }
+
+    public Groups.GroupsClient Groups { get; }
+
+    public Messages.MessagesClient Messages { get; }
+
+    public Operations.OperationsClient Operations { get; }
+
+    public Stats.StatsClient Stats { get; }
+
+    public Topics.TopicsClient Topics { get; }
+
+    public void Dispose()
+    {
+        _channel.Dispose();
+        _http.Dispose();
+    }
+
+    /// <summary>Finds out whether the kept token, or none, will do.</summary>
+    public async Task OpenAsync()
+    {
+        try
+        {
+            _session.Begin(await Auth.WhoAmIAsync(new WhoAmIRequest()));
+        }
+        catch (RpcException e) when (e.StatusCode is StatusCode.Unauthenticated or StatusCode.PermissionDenied)
+        {
+            await _session.EndAsync(_session.Token is null ? "" : Failure.TextOf(e));
+        }
+    }
+
+    /// <summary>Signs in with a password.</summary>
+    public async Task SignInAsync(string user, string password)
+    {
+        LoginResponse login = await Auth.LoginAsync(new LoginRequest { User = user, Password = password });
+        await _session.KeepAsync(login.Token, login.ExpireTime.ToDateTimeOffset());
+        _session.Begin(await Auth.WhoAmIAsync(new WhoAmIRequest()));
+    }
+
+    /// <summary>Signs in with a token.</summary>
+    public async Task SignInAsync(string token)
+    {
+        await _session.KeepAsync(token, null);
+        try
+        {
+            _session.Begin(await Auth.WhoAmIAsync(new WhoAmIRequest()));
+        }
+        catch (RpcException)
+        {
+            await _session.EndAsync("");
+            throw;
+        }
+    }
+
+    /// <summary>Ends the session, and the token where it is one of a login.</summary>
+    public async Task SignOutAsync()
+    {
+        if (_session.End is not null)
+        {
+            try
+            {
+                await Auth.LogoutAsync(new LogoutRequest());
+            }
+            catch (RpcException)
+            {
+                // The token has ended before, or will within 15 minutes.
+            }
+        }
+        await _session.EndAsync("");
+        await OpenAsync();
+    }
+
+    /// <summary>A page of the web port as text.</summary>
+    public async Task<string> GetTextAsync(string path, CancellationToken cancellation)
+    {
+        using HttpRequestMessage request = new(HttpMethod.Get, path);
+        if (_session.Token is { } token)
+            request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", token);
+        using HttpResponseMessage response = await _http.SendAsync(request, cancellation);
+        return await response.Content.ReadAsStringAsync(cancellation);
+    }
+}

@@ -1,0 +1,25 @@
+using Grpc.Core;
+using Grpc.Core.Interceptors;
+
+namespace LightQ.Dashboard.Api;
+
+/// <summary>Shows the session's token with every call, and ends a call that gets no answer.</summary>
+internal sealed class SessionInterceptor(Session session) : Interceptor
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
+        TRequest request,
+        ClientInterceptorContext<TRequest, TResponse> context,
+        AsyncUnaryCallContinuation<TRequest, TResponse> continuation
+    )
+    {
+        CallOptions options = context.Options.WithDeadline(context.Options.Deadline ?? DateTime.UtcNow + Patience);
+        if (session.Token is { } token)
+            options = options.WithHeaders(new Metadata { { "authorization", "Bearer " + token } });
+        return continuation(
+            request,
+            new ClientInterceptorContext<TRequest, TResponse>(context.Method, context.Host, options)
+        );
+    }
+}

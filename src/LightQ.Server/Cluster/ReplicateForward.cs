@@ -1,0 +1,37 @@
+using Grpc.Core;
+using LightQ.Protocol.Control;
+using LightQ.Server.Control;
+using Topic = LightQ.Broker.Topics.Topic;
+
+namespace LightQ.Server.Cluster;
+
+/// <summary>Has the node give a topic replicas that has its messages.</summary>
+internal sealed class ReplicateForward(NodeCalls calls, Method<ReplicateTopicRequest, ReplicateTopicResponse> method)
+    : Forward<ReplicateTopicRequest, ReplicateTopicResponse>
+{
+    private static readonly TimeSpan Longest = TimeSpan.FromSeconds(30);
+
+    public override Task<ReplicateTopicResponse> ServeAsync(
+        ReplicateTopicRequest request,
+        ServerCallContext context,
+        UnaryServerMethod<ReplicateTopicRequest, ReplicateTopicResponse> local
+    )
+    {
+        if (
+            ForwardedCall.Of(context) is null
+            && calls.Broker.TryGetTopic(request.Name, out Topic? topic)
+            && topic is { Settings.IsReplicated: false, IsElsewhere: true }
+        )
+        {
+            return calls.CallAsync(
+                calls.Leaders.Find(topic, 0),
+                method,
+                request,
+                topic.Partitions.Select(p => p.Index),
+                Longest,
+                context
+            );
+        }
+        return local(request, context);
+    }
+}

@@ -1,0 +1,120 @@
+using Microsoft.Playwright;
+using Xunit;
+
+namespace LightQ.DashboardTests;
+
+/// <summary>Every page, wide and narrow, light and dark: it can be read and used by everybody.</summary>
+[Collection(BrowserCollection.Name)]
+public sealed class PagesTests(Browser browser)
+{
+    private static readonly (string Path, string Heading)[] Pages =
+    [
+        ("/", "Overview"),
+        ("/topics", "Topics"),
+        ("/topics/orders", "orders"),
+        ("/groups", "Groups"),
+        ("/groups/orders/billing", "billing"),
+        ("/connections", "Connections"),
+        ("/users", "Users and rights"),
+        ("/cluster", "Cluster"),
+        ("/audit", "Audit log"),
+        ("/settings", "Settings"),
+    ];
+
+    [Theory]
+    [InlineData(1440, false)]
+    [InlineData(1440, true)]
+    [InlineData(390, false)]
+    [InlineData(390, true)]
+    public async Task Pages_are_accessible_and_no_wider_than_the_window(int width, bool isDark)
+    {
+        await using DashboardBroker broker = await DashboardBroker.StartAsync(o => o with { RequireAuth = true });
+        await FillAsync(broker);
+        await using Window window = await browser.OpenAsync(broker, width, isDark);
+        string form = $"{width}-{(isDark ? "dark" : "light")}";
+        await window.GoAsync("/", "Sign in to LightQ");
+        await window.AccessibleAsync("sign in");
+        await window.PictureAsync($"sign-in-{form}");
+        await window.SignInAsync("admin", broker.AdminPassword);
+        foreach ((string path, string heading) in Pages)
+        {
+            await window.TurnAsync(path, heading);
+            await Assertions.Expect(window.Page.GetByText("Reading…")).ToHaveCountAsync(0);
+            await LookAsync($"{heading.ToLowerInvariant().Replace(' ', '-')}-{form}");
+        }
+
+        await window.TurnAsync("/groups/orders/billing", "billing");
+        await window.TabAsync("Dead letters");
+        await window.SeesAsync("no such customer");
+        await LookAsync($"letters-{form}");
+        await window.TurnAsync("/topics/orders", "orders");
+        await window.TabAsync("Messages");
+        await window.Page.GetByRole(AriaRole.Button, new() { Name = "2", Exact = true }).ClickAsync();
+        await LookAsync($"messages-{form}");
+        await window.ClickAsync("Publish");
+        await Assertions.Expect(window.Page.GetByRole(AriaRole.Dialog)).ToBeVisibleAsync();
+        await LookAsync($"publish-{form}");
+        Assert.Empty(window.Errors);
+
+        async Task LookAsync(string name)
+        {
+            await window.PictureAsync(name);
+            await window.AccessibleAsync(name);
+            int over = await window.Page.EvaluateAsync<int>(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            );
+            Assert.True(over <= 0, $"{name} is {over} pixels wider than the window");
+        }
+    }
+
+    [Fact]
+    public async Task A_broker_without_users_opens_without_a_login_and_agrees_with_its_metrics()
+    {
+        await using DashboardBroker broker = await DashboardBroker.StartAsync();
+        await FillTopicsAsync(broker);
+        await using Window window = await browser.OpenAsync(broker);
+        await window.GoAsync("/", "Overview");
+        ILocator topics = window
+            .Page.Locator(".lq-tile")
+            .Filter(new() { HasText = "Topics" })
+            .Locator(".lq-tile-value");
+        string[] metrics = (await broker.Web.GetStringAsync("/metrics", TestContext.Current.CancellationToken)).Split(
+            '\n'
+        );
+        string count = metrics.Single(l => l.StartsWith("lightq_topics ", StringComparison.Ordinal)).Split(' ')[1];
+        await Assertions.Expect(topics).ToHaveTextAsync(count);
+        await window.GoAsync("/topics/orders", "orders");
+        ILocator held = window.Page.Locator(".lq-tile").Filter(new() { HasText = "Held" }).Locator(".lq-tile-value");
+        await Assertions.Expect(held).ToHaveTextAsync("4");
+        Assert.Contains("lightq_topic_messages_received_total{topic=\"orders\"} 4", metrics);
+    }
+
+    private static async Task FillTopicsAsync(DashboardBroker broker)
+    {
+        await broker.CreateTopicAsync("orders");
+        await broker.CreateTopicAsync("invoices");
+        await broker.PublishAsync("orders", "first", "second", """{"amount": 12, "customer": "Ada"}""");
+        await broker.FetchAsync("orders", "billing", "SETTLE_KIND_DEAD_LETTER", "no such customer");
+        await broker.PublishAsync("orders", "held");
+        await broker.FetchAsync("orders", "billing", null);
+    }
+
+    private static async Task FillAsync(DashboardBroker broker)
+    {
+        await FillTopicsAsync(broker);
+        await broker.PostAsync("/v1/users", new() { ["name"] = "alice", ["password"] = "a long password" });
+        await broker.PostAsync(
+            "/v1/grants",
+            new()
+            {
+                ["grant"] = new System.Text.Json.Nodes.JsonObject
+                {
+                    ["user"] = "alice",
+                    ["right"] = "RIGHT_CONSUME",
+                    ["topic"] = "orders.*",
+                },
+            }
+        );
+        await broker.PostAsync("/v1/tokens", new() { ["user"] = "alice", ["description"] = "billing service" });
+    }
+}
