@@ -89,6 +89,12 @@ internal sealed class ClusterMembers : IAsyncDisposable
         }
     }
 
+    /// <summary>
+    /// Whether it has not heard itself for so long that the others take it for dead, and claim what it leads. Those
+    /// that wait for a partition are woken when that changes.
+    /// </summary>
+    public bool IsCutOff => _hasHeard && _time.GetElapsedTime(Volatile.Read(ref _heard)) >= Options.Silence;
+
     /// <summary>The nodes, by name, this one among them.</summary>
     public IReadOnlyList<Member> Members => _table.Members;
 
@@ -231,6 +237,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
         Task woken = _wake.WaitAsync(_stop.Token).AsTask();
         while (true)
         {
+            Announce(_table.Look()); // First: a process that was stopped finds out who took it for dead, itself too.
             bool isNews = await PublishNewsAsync().ConfigureAwait(false);
             if (full == 0 || _time.GetElapsedTime(full) >= Options.FullEvery)
             {
@@ -242,7 +249,6 @@ internal sealed class ClusterMembers : IAsyncDisposable
                 await PublishAsync(() => Compose([])).ConfigureAwait(false);
             }
             Settle();
-            Announce(_table.Look());
             await Task.WhenAny(woken, Task.Delay(Options.Heartbeat, _time, _stop.Token)).ConfigureAwait(false);
             _stop.Token.ThrowIfCancellationRequested();
             if (woken.IsCompleted)

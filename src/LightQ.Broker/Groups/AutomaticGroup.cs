@@ -170,7 +170,7 @@ public sealed class AutomaticGroup : Group
         // Also for a member that may take no more: other members must not wait for its read.
         if (_reading == member)
             _reading = null;
-        if (IsPaused || IsDraining || !MayTake(member) || _reading is not null)
+        if (IsStill || !MayTake(member) || _reading is not null)
             return ReadResult.AtEnd;
         bool again = _returned.Count != 0;
         LogCursor from = again ? _returned[0].Start : _cursor;

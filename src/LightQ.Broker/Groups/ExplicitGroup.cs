@@ -372,7 +372,7 @@ public sealed class ExplicitGroup : Group
         // Also for a member that may take no more: other members must not wait for its read.
         if (_reading == member)
             _reading = null;
-        if (IsPaused || IsDraining || member.Room <= 0 || !MayTake(member) || _reading is not null)
+        if (IsStill || member.Room <= 0 || !MayTake(member) || _reading is not null)
             return ReadResult.AtEnd;
         long now = _clock.Now;
         for (int skips = 0; skips < MostSkips; skips++)

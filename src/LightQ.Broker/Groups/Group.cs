@@ -12,13 +12,16 @@ public abstract class Group
     private GroupCounts _counts;
     private bool _isRetired;
     private int _joining;
+    private bool _isDraining;
+    private bool _isHeld;
 
     private protected Group(Partition partition, string name, GroupState state)
     {
         Partition = partition;
         Name = name;
         IsPaused = state.IsPaused;
-        IsDraining = partition.IsLeaving;
+        _isDraining = partition.IsLeaving;
+        _isHeld = partition.IsUnsure;
     }
 
     /// <summary>The group's name.</summary>
@@ -36,8 +39,8 @@ public abstract class Group
     /// <summary>Whether its members get nothing until it is resumed.</summary>
     public bool IsPaused { get; private set; }
 
-    /// <summary>Whether its members get nothing any more: the broker stops, or another node is to lead.</summary>
-    private protected bool IsDraining { get; private set; }
+    /// <summary>Whether its members get nothing at the moment. Called under the gate.</summary>
+    private protected bool IsStill => IsPaused | _isDraining | _isHeld;
 
     /// <summary>Whether it got everything that can be read, and no message of it can be redelivered.</summary>
     internal abstract bool HasSettledEverything { get; }
@@ -180,7 +183,16 @@ public abstract class Group
     internal void Drain()
     {
         lock (Gate)
-            IsDraining = true;
+            _isDraining = true;
+    }
+
+    /// <summary>Stops deliveries while the node may not be the partition's leader any more, or resumes them.</summary>
+    internal void Hold(bool isHeld)
+    {
+        lock (Gate)
+            _isHeld = isHeld;
+        if (!isHeld)
+            WakeMembers();
     }
 
     /// <summary>

@@ -135,8 +135,13 @@ internal sealed class ReplicatedLog : ITopicLog
     }
 
     /// <summary>
-    /// Takes nothing more, waits until what was taken is confirmed, and writes a snapshot: the next owner reads no more
-    /// than that.
+    /// Writes a snapshot while batches are taken, so that <see cref="StepDownAsync"/> takes the less time.
+    /// </summary>
+    public Task PrepareStepDownAsync(CancellationToken cancellationToken) => _sender.PrepareEndAsync(cancellationToken);
+
+    /// <summary>
+    /// Takes nothing more, waits until what was taken is confirmed, and writes a snapshot, unless one was prepared: the
+    /// next owner reads no more than that.
     /// </summary>
     /// <param name="reason">Why, for those that come meanwhile.</param>
     /// <param name="holdsBack">

@@ -13,7 +13,11 @@ namespace LightQ.Broker.Replication;
 /// </remarks>
 internal sealed class LogReplay(IReplayTarget target)
 {
-    private const int FollowedAtOnce = 4;
+    private const int FollowedAtOnce = 8;
+
+    /// <summary>So many entries are asked for one by one: less than it takes an engine to begin a read.</summary>
+    private const int Few = 16;
+
     private readonly List<ReadOnlyMemory<byte>> _parts = [];
     private SavedState? _awaited;
     private ulong _lastPart;
@@ -52,7 +56,7 @@ internal sealed class LogReplay(IReplayTarget target)
         (_awaited, _purgedTo) = (saved, saved?.EndOffset ?? 0);
     }
 
-    /// <summary>Begins behind a snapshot that a claim or a later snapshot has named (rule R4).</summary>
+    /// <summary>Begins behind a snapshot that a claim or a later entry has named (rule R4).</summary>
     public void StartBehind(SavedState saved)
     {
         (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (
@@ -69,6 +73,8 @@ internal sealed class LogReplay(IReplayTarget target)
     /// <exception cref="ReplicationException">The engine fails, or what it gives is damaged or not whole.</exception>
     public async ValueTask ReadAsync(IReplicatedStream stream, ulong last, CancellationToken cancellationToken)
     {
+        if (last > Sequence && last - Sequence <= Few)
+            await FollowAsync(stream, cancellationToken).ConfigureAwait(false);
         if (last <= Sequence)
             return;
         await foreach (

@@ -12,6 +12,9 @@ namespace LightQ.Broker.Replication;
 /// </remarks>
 internal sealed class RunSender : IAsyncDisposable
 {
+    /// <summary>What may follow the last snapshot of an owner that ends: the next one reads it in some 20 ms.</summary>
+    private const long MostUnsaved = 1024 * 1024;
+
     private const int Resting = 0,
         Sending = 1,
         Ended = 2;
@@ -30,10 +33,13 @@ internal sealed class RunSender : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly Queue<(long EndOffset, ulong First)> _saved = new();
     private PendingEntry? _pending;
+    private TaskCompletionSource? _prepared;
     private TaskCompletionSource? _ended;
     private ulong _last;
     private ulong _confirmedSnapshot;
+    private ulong _named;
     private ulong _previousSaved;
+    private ulong _untrimmed;
     private uint _epoch;
     private long _end;
     private long _position;
@@ -78,12 +84,21 @@ internal sealed class RunSender : IAsyncDisposable
     private bool HasWork =>
         End != Volatile.Read(ref _position)
         || Volatile.Read(ref _isSnapshotWanted)
-        || Volatile.Read(ref _arePositionsWanted);
+        || Volatile.Read(ref _arePositionsWanted)
+        || IsUnnamed;
+
+    /// <summary>
+    /// Whether the ownership is to end and no later entry names its last snapshot yet: only then does the next owner
+    /// begin there (rule R4).
+    /// </summary>
+    private bool IsUnnamed =>
+        Volatile.Read(ref _ended) is not null && Volatile.Read(ref _named) != Volatile.Read(ref _confirmedSnapshot);
 
     /// <summary>The partition is owned from now on. Once.</summary>
     public void Begin(in Ownership owned)
     {
-        (_last, _epoch, _confirmedSnapshot) = (owned.Sequence, owned.Epoch, owned.ConfirmedSnapshot);
+        (_last, _epoch) = (owned.Sequence, owned.Epoch);
+        _confirmedSnapshot = _named = owned.ConfirmedSnapshot;
         Volatile.Write(ref _isActive, true);
     }
 
@@ -103,12 +118,27 @@ internal sealed class RunSender : IAsyncDisposable
         Signal();
     }
 
-    /// <summary>Sends what is left and a snapshot, and ends the ownership. Nothing may be appended any more.</summary>
+    /// <summary>Stores a snapshot while the ownership goes on, so that little is left to do at its end.</summary>
+    public async Task PrepareEndAsync(CancellationToken cancellationToken)
+    {
+        var prepared = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Volatile.Write(ref _prepared, prepared);
+        Volatile.Write(ref _isSnapshotWanted, true);
+        Signal();
+        if (IsActive)
+            await prepared.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Sends what is left, a snapshot unless one was stored just now, and positions, and ends the ownership. Nothing
+    /// may be appended any more.
+    /// </summary>
     public async Task EndAsync(CancellationToken cancellationToken)
     {
         var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _ended = ended;
-        Volatile.Write(ref _isSnapshotWanted, true);
+        if (_prepared is not { Task.IsCompleted: true } || Volatile.Read(ref _unsaved) > MostUnsaved)
+            Volatile.Write(ref _isSnapshotWanted, true);
+        Volatile.Write(ref _ended, ended);
         RequestPositions();
         if (IsActive)
             await ended.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -152,6 +182,11 @@ internal sealed class RunSender : IAsyncDisposable
                 {
                     if (!await SaveAsync(_pending).ConfigureAwait(false))
                         return;
+                }
+                else if (_untrimmed != 0 && HasEnded())
+                {
+                    // The next owner does not wait until the stream is trimmed.
+                    await TrimAsync().ConfigureAwait(false);
                 }
                 else
                 {
@@ -198,28 +233,33 @@ internal sealed class RunSender : IAsyncDisposable
                 Volatile.Write(ref _arePositionsWanted, false); // They are in it.
                 return _capture(EntryKind.Snapshot);
             }
+            _prepared?.TrySetResult(); // There is nothing to be saved.
         }
-        if (!Volatile.Read(ref _arePositionsWanted))
+        if (!Volatile.Read(ref _arePositionsWanted) && !IsUnnamed)
             return null;
         Volatile.Write(ref _arePositionsWanted, false);
         PendingEntry positions = _capture(EntryKind.Positions);
-        return positions.Bodies.Count == 0 ? null : positions;
+        if (positions.Bodies.Count != 0)
+            return positions;
+        return IsUnnamed ? positions with { Bodies = [ReadOnlyMemory<byte>.Empty] } : null;
     }
 
     /// <returns>Whether there is more to do; otherwise it rests, until <see cref="Signal"/>.</returns>
     private bool TryGoOn()
     {
-        EndIfDone();
+        HasEnded();
         Volatile.Write(ref _sending, Resting);
         Interlocked.MemoryBarrier();
         return HasWork && TryBegin();
     }
 
-    /// <summary>The ownership is to end, and everything is stored.</summary>
-    private void EndIfDone()
+    /// <summary>Ends the ownership if it is to end and everything is stored.</summary>
+    private bool HasEnded()
     {
-        if (_ended is { } ended && !HasWork)
-            ended.TrySetResult();
+        if (_ended is not { } ended || HasWork)
+            return false;
+        ended.TrySetResult();
+        return true;
     }
 
     private async Task<bool> SaveAsync(PendingEntry pending)
@@ -245,16 +285,19 @@ internal sealed class RunSender : IAsyncDisposable
             if (!await AppendAsync(pending.Kind, bytes).ConfigureAwait(false))
                 return false;
             _unsaved += bytes.Length;
+            Volatile.Write(ref _named, _confirmedSnapshot);
         }
         _pending = null;
         _stored();
         if (isSnapshot)
         {
-            (_confirmedSnapshot, _unsaved) = (_last, 0);
+            Volatile.Write(ref _confirmedSnapshot, _last);
+            Volatile.Write(ref _unsaved, 0);
             _saved.Enqueue((pending.EndOffset, first));
-            EndIfDone(); // The next owner does not wait until the stream is trimmed.
-            await TrimAsync().ConfigureAwait(false);
-            _previousSaved = first;
+            _untrimmed = first;
+            _prepared?.TrySetResult();
+            if (_prepared is null && _ended is null)
+                await TrimAsync().ConfigureAwait(false);
         }
         return true;
     }
@@ -275,16 +318,18 @@ internal sealed class RunSender : IAsyncDisposable
         {
             if (_previousSaved != 0)
                 await _stream.PurgeAsync(EntryKind.Positions, _previousSaved, stop).ConfigureAwait(false);
-            if (before == 0)
-                return;
-            await _stream.PurgeAsync(EntryKind.Data, before, stop).ConfigureAwait(false);
-            await _stream.PurgeAsync(EntryKind.Snapshot, before, stop).ConfigureAwait(false);
+            if (before != 0)
+            {
+                await _stream.PurgeAsync(EntryKind.Data, before, stop).ConfigureAwait(false);
+                await _stream.PurgeAsync(EntryKind.Snapshot, before, stop).ConfigureAwait(false);
+            }
         }
         catch (Exception e)
             when (e is ReplicationException || (e is OperationCanceledException && patience.IsCancellationRequested))
         {
             // The next snapshot removes it, too. Whether the owner is still one, its next append says.
         }
+        (_previousSaved, _untrimmed) = (_untrimmed, 0);
     }
 
     private async ValueTask<bool> AppendAsync(EntryKind kind, ReadOnlyMemory<byte> payload)
@@ -309,6 +354,7 @@ internal sealed class RunSender : IAsyncDisposable
     private void Lose(string reason)
     {
         Volatile.Write(ref _isActive, false);
+        _prepared?.TrySetResult();
         _ended?.TrySetResult();
         _lost(reason);
     }

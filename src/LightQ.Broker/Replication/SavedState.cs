@@ -8,6 +8,9 @@ namespace LightQ.Broker.Replication;
 /// <param name="State">The partition's state.</param>
 internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, long AppendTime, byte[] State)
 {
+    /// <summary>The kinds of entries that name a snapshot, the claim in front.</summary>
+    private static readonly EntryKind[] Naming = [EntryKind.Claim, EntryKind.Snapshot, EntryKind.Positions];
+
     /// <summary>The last snapshot that surely counts (rule R4); null for none.</summary>
     /// <exception cref="ReplicationException">The engine cannot be reached, or the snapshot is damaged.</exception>
     public static async ValueTask<SavedState?> FindAsync(IReplicatedStream stream, CancellationToken cancellationToken)
@@ -67,31 +70,32 @@ internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, lo
     }
 
     /// <summary>
-    /// The last one itself may be void, but what the last claim names counts, and what a later snapshot of that claim's
-    /// epoch names. 0 for none.
+    /// The last snapshot itself may be void, but what the last claim names counts, and what a later snapshot of that
+    /// claim's epoch names, or later positions.
     /// </summary>
     private static async ValueTask<ulong> FindSequenceAsync(
         IReplicatedStream stream,
         CancellationToken cancellationToken
     )
     {
-        if (
-            await stream.GetLastAsync(EntryKind.Claim, cancellationToken).ConfigureAwait(false) is not { } lastClaim
-            || !ControlEntry.TryDecode(lastClaim, out ControlEntry? claim)
-        )
-        {
+        Task<StreamEntry?>[] asked = [.. Naming.Select(kind => stream.GetLastAsync(kind, cancellationToken).AsTask())];
+        StreamEntry?[] last = await Task.WhenAll(asked).ConfigureAwait(false);
+        if (last[0] is not { } lastClaim || !ControlEntry.TryDecode(lastClaim, out ControlEntry? claim))
             return 0;
-        }
-        if (
-            await stream.GetLastAsync(EntryKind.Snapshot, cancellationToken).ConfigureAwait(false) is { } lastSnapshot
-            && lastSnapshot.Sequence > lastClaim.Sequence
-            && ControlEntry.TryDecode(lastSnapshot, out ControlEntry? snapshot)
-            && snapshot.Value.Epoch == claim.Value.Epoch
-        )
+        ulong found = claim.Value.ConfirmedSnapshot;
+        foreach (StreamEntry? stored in last.AsSpan(1))
         {
-            return snapshot.Value.ConfirmedSnapshot;
+            if (
+                stored is { } entry
+                && entry.Sequence > lastClaim.Sequence
+                && ControlEntry.TryDecode(entry, out ControlEntry? naming)
+                && naming.Value.Epoch == claim.Value.Epoch
+            )
+            {
+                found = Math.Max(found, naming.Value.ConfirmedSnapshot);
+            }
         }
-        return claim.Value.ConfirmedSnapshot;
+        return found;
     }
 
     private static async ValueTask<ControlEntry> ReadPartAsync(

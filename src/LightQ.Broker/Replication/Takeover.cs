@@ -31,7 +31,10 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     /// <exception cref="OperationCanceledException">Stopped, or another node has it (<see cref="Yields"/>).</exception>
     public async Task<Ownership> ClaimAsync(string node, long heldTo, CancellationToken cancellationToken)
     {
-        StreamBounds bounds = await stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
+        Task<StreamBounds> asked = stream.GetBoundsAsync(cancellationToken).AsTask();
+        Task beginning = BeginAsync(heldTo, cancellationToken);
+        await Task.WhenAll(asked, beginning).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        StreamBounds bounds = await asked.ConfigureAwait(false);
         // The first entry is a claim, and claims are never removed.
         if (bounds.First > 1)
         {
@@ -40,7 +43,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
                     + "front."
             );
         }
-        await BeginAsync(heldTo, cancellationToken).ConfigureAwait(false);
+        await beginning.ConfigureAwait(false);
         TimeSpan pause = ClaimPause;
         var own = new Claimant(node, Guid.NewGuid());
         await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);

@@ -113,6 +113,11 @@ public sealed class Partition : IHousekept
     /// <summary>Whether another node is to lead it: its groups deliver nothing more.</summary>
     internal bool IsLeaving { get; private set; }
 
+    /// <summary>
+    /// Whether the node does not hear itself, so that another one may lead it: its groups deliver nothing for now.
+    /// </summary>
+    internal bool IsUnsure { get; private set; }
+
     /// <summary>The named producers; guarded by <see cref="AppendLock"/>.</summary>
     internal ProducerTable NamedProducers { get; } = new();
 
@@ -381,6 +386,14 @@ public sealed class Partition : IHousekept
         IsLeaving = true; // A group that is not among these yet sees it.
         foreach (Group group in Groups())
             group.Drain();
+    }
+
+    /// <summary>Its groups deliver nothing for now, or go on.</summary>
+    internal void HoldGroups(bool isHeld)
+    {
+        IsUnsure = isHeld; // A group that is not among these yet sees it.
+        foreach (Group group in Groups())
+            group.Hold(isHeld);
     }
 
     /// <summary>

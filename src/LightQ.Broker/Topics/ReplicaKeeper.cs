@@ -152,6 +152,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         while (true)
         {
             Situation now = Members.Of(_id);
+            if (Members.IsCutOff != partition.IsUnsure)
+                partition.HoldGroups(Members.IsCutOff);
             if (log.Lost.IsCompleted)
             {
                 string reason = await log.Lost.ConfigureAwait(false);
@@ -262,6 +264,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             // The wait may have been long.
             if (log.Lost.IsCompleted || Members.Find(to) is not { IsLive: true, State: MemberState.Alive })
                 return false;
+            await PatientlyAsync(log.PrepareStepDownAsync).ConfigureAwait(false);
             await EndSettlingAsync(partition).ConfigureAwait(false);
             long began = Time.GetTimestamp();
             partition.Leader = () => (epoch, Members.Find(to)?.DataAddress ?? "");
@@ -346,16 +349,20 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             await Task.Delay(LetterPoll, Time, _stop.Token).ConfigureAwait(false);
     }
 
-    private async Task EndAppendsAsync(ReplicatedLog log, string reason, bool holdsBack)
+    /// <remarks>What is not confirmed in time is not acknowledged; the next owner finds out.</remarks>
+    private Task EndAppendsAsync(ReplicatedLog log, string reason, bool holdsBack) =>
+        PatientlyAsync(patience => log.StepDownAsync(reason, holdsBack, patience));
+
+    private async Task PatientlyAsync(Func<CancellationToken, Task> step)
     {
         using var patience = new CancellationTokenSource(_site.Options.LongestHandover, Time);
         try
         {
-            await log.StepDownAsync(reason, holdsBack, patience.Token).ConfigureAwait(false);
+            await step(patience.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
-            // What is not confirmed is not acknowledged; the next owner finds out.
+            // The engine is slow. It goes on without.
         }
     }
 

@@ -13,8 +13,8 @@ namespace LightQ.Client.Administration;
 /// <remarks>
 /// <para>
 /// Thread-safe. Uses the control plane (gRPC). A letter is a message in the dead-letter topic, named by its offset
-/// there, and waits until it is settled: redriven, by <see cref="GroupsClient.RedriveAsync"/> or here, or deleted. What is
-/// settled stays in the dead-letter topic until retention removes it there.
+/// there, and waits until it is settled: redriven, by <see cref="GroupsClient.RedriveAsync"/> or here, or deleted.
+/// What is settled stays in the dead-letter topic until retention removes it there.
 /// </para>
 /// <para>
 /// Every method fails with a <see cref="LightQException"/>: <see cref="ErrorCode.UnknownTopic"/>,

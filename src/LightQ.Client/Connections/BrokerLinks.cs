@@ -446,7 +446,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
     )
     {
         bool isAtOnce = hint.Address is not null && (isKnown || hint.Turn == 1);
-        await WaitAsync(isAtOnce ? TimeSpan.Zero : RetryDelay.Election(Random.Shared.NextDouble()));
+        await WaitAsync(isAtOnce ? TimeSpan.Zero : RetryDelay.Election(hint.Turn, Random.Shared.NextDouble()));
         string? address = hint.Address;
         if (address is null && _connector.Count > 1 && connection.HasCluster)
         {

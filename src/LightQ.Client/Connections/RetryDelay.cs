@@ -13,6 +13,13 @@ internal static class RetryDelay
         return TimeSpan.FromMilliseconds(bound * random);
     }
 
-    /// <summary>50 to 500 ms: about as long as a partition is without a leader.</summary>
-    public static TimeSpan Election(double random) => TimeSpan.FromMilliseconds(50 + (450 * random));
+    /// <summary>
+    /// 20 to 50 ms, about as long as a handover takes, and twice that with every further attempt, up to 200 to 500 ms,
+    /// about as long as a failed leader is missing.
+    /// </summary>
+    public static TimeSpan Election(int attempt, double random)
+    {
+        double bound = Math.Min(500, 25 * Math.Pow(2, Math.Clamp(attempt, 1, 10)));
+        return TimeSpan.FromMilliseconds(bound * (0.4 + (0.6 * random)));
+    }
 }

@@ -48,7 +48,7 @@ internal sealed class BrokerPair : IAsyncDisposable
                 Engine = engine,
                 Cluster = cluster,
                 Node = node,
-                CatalogPatience = TimeSpan.FromSeconds(30),
+                CatalogPatience = TimeSpan.FromSeconds(60), // Longer than a request that is never answered.
             },
         };
 

@@ -117,6 +117,7 @@ internal sealed class ServerCluster : IAsyncDisposable
                         Cluster = "hand",
                         Node = name,
                         Members = options,
+                        CatalogPatience = Patience,
                     },
                 },
             },

@@ -42,8 +42,10 @@ public sealed class FailoverTests
         );
         Assert.Contains(stream.Entries, entry => entry.Kind == EntryKind.Positions);
         await host.HandOverAsync();
-        Assert.Equal(EntryKind.Claim, stream.Entries[^1].Kind);
-        Assert.Equal(EntryKind.Snapshot, stream.Entries[^2].Kind);
+        Assert.Equal(
+            [EntryKind.Snapshot, EntryKind.Positions, EntryKind.Claim],
+            stream.Entries.TakeLast(3).Select(entry => entry.Kind)
+        );
         Assert.Equal(4, host.Broker.Groups.Find(host.Topic, "billing").Single().Committed);
         Assert.Equal(0, new StreamChecker(stream.Entries).Void);
     }

@@ -106,7 +106,7 @@ public sealed class LeadershipTests : IAsyncLifetime
         Assert.All(TestCluster.All, i => Assert.Equal(1, _cluster.Led(i).Log.EndOffset));
         foreach (uint i in TestCluster.All.Where(i => after[i] == "c"))
         {
-            Assert.Equal(EntryKind.Snapshot, LastBeforeClaim(i).Kind); // The one that handed over wrote it.
+            Assert.Equal(EntryKind.Positions, LastBeforeClaim(i).Kind); // The one that handed over wrote it.
             await _cluster.ReportedAsync(before[i], $"handed {i} to c");
         }
     }

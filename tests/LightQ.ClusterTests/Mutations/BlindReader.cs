@@ -9,32 +9,33 @@ namespace LightQ.ClusterTests.Mutations;
 /// Gives a node the entries of a stream such that all of them count by what it does not look at: as if its own reader
 /// did not.
 /// </summary>
-internal sealed class BlindReader(IReplicatedStream inner, bool seesEpoch, bool seesOffset) : IDisposable
+internal sealed class BlindReader(IReplicatedStream inner, bool seesEpoch, bool seesOffset)
 {
-    private readonly SemaphoreSlim _reading = new(1);
+    private readonly Lock _lock = new();
     private readonly List<StreamEntry> _entries = [];
+    private Task _turn = Task.CompletedTask;
     private uint _epoch;
     private long _next;
 
+    /// <remarks>
+    /// Several are asked for at once and taken in their order: one at a time, a claimer would never come up to a live
+    /// owner.
+    /// </remarks>
     public async ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken)
     {
-        // Several are asked for at once: one at a time, a claimer would never come up to a live owner.
-        StreamEntry? found = await inner.GetAsync(sequence, cancellationToken);
-        await _reading.WaitAsync(cancellationToken);
+        Task<StreamEntry?> asked = inner.GetAsync(sequence, cancellationToken).AsTask();
+        TaskCompletionSource done = Queue(out Task before);
         try
         {
-            while ((ulong)_entries.Count < sequence)
-            {
-                ulong next = (ulong)_entries.Count + 1;
-                if ((next == sequence ? found : await inner.GetAsync(next, cancellationToken)) is not { } entry)
-                    return null;
+            await before;
+            StreamEntry? found = await asked;
+            if (sequence == (ulong)_entries.Count + 1 && found is { } entry)
                 Take(entry);
-            }
-            return _entries[(int)sequence - 1];
+            return sequence <= (ulong)_entries.Count ? _entries[(int)sequence - 1] : null;
         }
         finally
         {
-            _reading.Release();
+            done.SetResult();
         }
     }
 
@@ -44,22 +45,30 @@ internal sealed class BlindReader(IReplicatedStream inner, bool seesEpoch, bool 
         [EnumeratorCancellation] CancellationToken cancellationToken
     )
     {
-        await _reading.WaitAsync(cancellationToken);
+        TaskCompletionSource done = Queue(out Task before);
         try
         {
+            await before;
             ulong next = (ulong)_entries.Count + 1;
             await foreach (StreamEntry entry in inner.ReadAsync(next, last, cancellationToken))
                 Take(entry);
         }
         finally
         {
-            _reading.Release();
+            done.SetResult();
         }
         for (ulong at = Math.Max(first, 1); at <= last && at <= (ulong)_entries.Count; at++)
             yield return _entries[(int)at - 1];
     }
 
-    public void Dispose() => _reading.Dispose();
+    /// <summary>Waits for its turn behind those that came before.</summary>
+    private TaskCompletionSource Queue(out Task before)
+    {
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_lock)
+            (before, _turn) = (_turn, done.Task);
+        return done;
+    }
 
     private void Take(StreamEntry entry)
     {

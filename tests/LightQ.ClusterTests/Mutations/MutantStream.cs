@@ -9,8 +9,7 @@ namespace LightQ.ClusterTests.Mutations;
 /// <param name="faults">How often a request or an answer is lost.</param>
 /// <param name="seed">Where random begins.</param>
 internal sealed class MutantStream(IReplicatedStream inner, Mutation mutation, double faults, int seed)
-    : IReplicatedStream,
-        IDisposable
+    : IReplicatedStream
 {
     private const int Tries = 100;
 
@@ -85,8 +84,6 @@ internal sealed class MutantStream(IReplicatedStream inner, Mutation mutation, d
 
     public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
         ValueTask.CompletedTask; // Readers that go wrong are to read all of it.
-
-    public void Dispose() => _blind?.Dispose();
 
     private static void Assert(bool condition) => Xunit.Assert.True(condition);
 

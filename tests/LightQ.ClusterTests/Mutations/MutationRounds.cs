@@ -44,13 +44,18 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
         IReplicatedStream stream = await engine.CreateStreamAsync(name, 3, Cancelled);
         TemporaryDirectory[] directories = [.. Enumerable.Range(0, Nodes).Select(_ => new TemporaryDirectory())];
         double faults = mutation is Mutation.None or Mutation.ResendAfterUnknown ? 0.1 : 0;
-        MutantStream[] ways =
-        [
-            .. Enumerable.Range(0, Nodes).Select(i => new MutantStream(stream, mutation, faults, (round * Nodes) + i)),
-        ];
         ReplicaNode[] nodes =
         [
-            .. ways.Select((way, i) => new ReplicaNode($"n{i}", way, directories[i].Path, engine.MaxEntryBytes, Shape)),
+            .. directories.Select(
+                (directory, i) =>
+                    new ReplicaNode(
+                        $"n{i}",
+                        new MutantStream(stream, mutation, faults, seed: (round * Nodes) + i),
+                        directory.Path,
+                        engine.MaxEntryBytes,
+                        Shape
+                    )
+            ),
         ];
         try
         {
@@ -61,8 +66,6 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
         {
             foreach (ReplicaNode node in nodes)
                 await node.DisposeAsync();
-            foreach (MutantStream way in ways)
-                way.Dispose();
             foreach (TemporaryDirectory directory in directories)
                 directory.Dispose();
             await engine.DeleteStreamAsync(name, CancellationToken.None);

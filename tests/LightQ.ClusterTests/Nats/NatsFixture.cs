@@ -43,7 +43,7 @@ public sealed class NatsFixture : IAsyncLifetime
                 Servers = Cluster.Addresses,
                 AppendTimeout = append,
                 RequestTimeout = request,
-                ChangeTimeout = TimeSpan.FromSeconds(30),
+                ChangeTimeout = TimeSpan.FromSeconds(20),
             },
             TestContext.Current.CancellationToken
         );

@@ -61,11 +61,14 @@ public sealed class ClusterTests
     }
 
     [Theory]
-    [InlineData(0, 50)]
-    [InlineData(0.5, 275)]
-    [InlineData(1, 500)]
-    public void Clients_ask_for_the_leader_at_different_times(double random, double milliseconds) =>
-        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), RetryDelay.Election(random));
+    [InlineData(1, 0, 20)]
+    [InlineData(1, 1, 50)]
+    [InlineData(2, 0.5, 70)]
+    [InlineData(4, 1, 400)]
+    [InlineData(5, 1, 500)]
+    [InlineData(int.MaxValue, 0, 200)]
+    public void Clients_ask_for_the_leader_at_different_times(int attempt, double random, double milliseconds) =>
+        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), RetryDelay.Election(attempt, random));
 
     [Theory]
     [InlineData("p")]
