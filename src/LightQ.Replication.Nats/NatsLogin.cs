@@ -6,6 +6,9 @@ public sealed record NatsLogin
     /// <summary>A file with a user's JWT and seed, as <c>nsc</c> writes it.</summary>
     public string? CredentialsFile { get; init; }
 
+    /// <summary>A file with the seed of a user that is an NKey, as <c>nk -gen user</c> writes it.</summary>
+    public string? SeedFile { get; init; }
+
     /// <summary>The user to log in as, with <see cref="PasswordFile"/>.</summary>
     public string? User { get; init; }
 

@@ -54,6 +54,7 @@ public static class NatsReplication
             Monitoring = [.. Split(monitoring ?? "").Select(AddressOf)],
             ClusterName = cluster,
             CredentialsFile = login.CredentialsFile,
+            SeedFile = login.SeedFile,
             User = login.User,
             Password = login.ReadPassword(),
             CaFile = login.CaFile,

@@ -51,6 +51,9 @@ public sealed record ClusterOptions
     /// <summary>A file with a NATS user's JWT and seed, as <c>nsc</c> writes it. Null, the default: none.</summary>
     public string? CredentialsFile { get; init; }
 
+    /// <summary>A file with the seed of a NATS user that is an NKey. Null, the default: none.</summary>
+    public string? SeedFile { get; init; }
+
     /// <summary>The NATS user to log in as, with <see cref="PasswordFile"/>. Null, the default: none.</summary>
     public string? User { get; init; }
 

@@ -47,7 +47,7 @@ internal sealed class TestAuthority : IDisposable
     ) =>
         Issue(
             "CN=broker",
-            ForServers,
+            [ForServers],
             names ?? ["localhost", "127.0.0.1"],
             firstDay,
             lastDay,
@@ -57,7 +57,12 @@ internal sealed class TestAuthority : IDisposable
 
     /// <summary>Issues a client's certificate.</summary>
     public TestCertificate IssueClient(string name, string[]? dnsNames = null, int firstDay = -1, int lastDay = 1) =>
-        Issue($"CN={name}, O=Test", ForClients, dnsNames ?? [], firstDay, lastDay, rsa: false, DateTimeOffset.UtcNow);
+        Issue($"CN={name}, O=Test", [ForClients], dnsNames ?? [], firstDay, lastDay, rsa: false, DateTimeOffset.UtcNow);
+
+    /// <summary>Issues the certificate of a cluster's node, which calls others as well.</summary>
+    /// <param name="names">DNS names and addresses.</param>
+    public TestCertificate IssueNode(params string[] names) =>
+        Issue("CN=node", [ForServers, ForClients], names, -1, 1, rsa: false, DateTimeOffset.UtcNow);
 
     public void Dispose()
     {
@@ -67,7 +72,7 @@ internal sealed class TestAuthority : IDisposable
 
     private TestCertificate Issue(
         string subject,
-        string purpose,
+        string[] purposes,
         string[] names,
         int firstDay,
         int lastDay,
@@ -80,7 +85,9 @@ internal sealed class TestAuthority : IDisposable
             ? new CertificateRequest(subject, r, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1)
             : new CertificateRequest(subject, (ECDsa)key, HashAlgorithmName.SHA256);
         request.CertificateExtensions.Add(new X509BasicConstraintsExtension(false, false, 0, critical: true));
-        request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(purpose)], critical: false));
+        request.CertificateExtensions.Add(
+            new X509EnhancedKeyUsageExtension([.. purposes.Select(p => new Oid(p))], critical: false)
+        );
         if (names.Length != 0)
             request.CertificateExtensions.Add(Names(names));
         X509SignatureGenerator signer = X509SignatureGenerator.CreateForECDsa(_key);

@@ -98,6 +98,11 @@ internal static class DeadLetterBatch
         return (bytes.AsMemory(0, total), count);
     }
 
+    /// <summary>A time as the headers have it.</summary>
+    /// <param name="now">The time, in unix microseconds.</param>
+    public static string TimeOf(long now) =>
+        DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture);
+
     /// <summary>
     /// Whether a batch's messages can be told apart: it is not compressed, and its records agree with its header, which
     /// nobody has checked before.
@@ -171,11 +176,7 @@ internal static class DeadLetterBatch
             DeadLetterHeader.Deliveries,
             letter.Range.Deliveries.ToString(CultureInfo.InvariantCulture)
         );
-        length += Write(
-            destination[length..],
-            DeadLetterHeader.Time,
-            DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture)
-        );
+        length += Write(destination[length..], DeadLetterHeader.Time, TimeOf(now));
         if (body is not null)
             length += Write(destination[length..], DeadLetterHeader.Body, body);
         return length <= ushort.MaxValue ? length : WriteHeaders(destination, default, letter, offset, body, now);

@@ -8,7 +8,8 @@ namespace LightQ.Broker.DeadLetters;
 /// <summary>Takes messages to one dead-letter topic, one after the other, for as long as it takes.</summary>
 /// <remarks>
 /// What cannot be stored, because the disk is full for example, is tried again; until then it stays unsettled in its
-/// group.
+/// group. When it is not known whether letters were stored, the topic is searched for them first: the same letter has
+/// the same time each time it is tried, and another time when its original is dead-lettered once more.
 /// </remarks>
 internal sealed class DeadLetterQueue
 {
@@ -25,6 +26,12 @@ internal sealed class DeadLetterQueue
     private LetterBox? _box;
     private ulong _sequence;
     private long _next;
+
+    /// <summary>When the letters of the moment were first tried, in unix microseconds.</summary>
+    private long _tried;
+
+    /// <summary>From where on letters may be that were stored and not acknowledged; null for none.</summary>
+    private long? _unsure;
 
     public DeadLetterQueue(
         LightQBroker broker,
@@ -53,7 +60,7 @@ internal sealed class DeadLetterQueue
             await foreach (DeadLetter letter in _letters.Reader.ReadAllAsync(_stopping).ConfigureAwait(false))
             {
                 TimeSpan delay = FirstDelay;
-                _next = letter.Range.First;
+                (_next, _tried, _unsure) = (letter.Range.First, UnixMicroseconds.From(_time.GetUtcNow()), null);
                 while (!await TryStoreAsync(letter).ConfigureAwait(false))
                 {
                     await Task.Delay(delay, _time, _stopping).ConfigureAwait(false);
@@ -74,6 +81,7 @@ internal sealed class DeadLetterQueue
             return true; // It is not settled, and the partition's next owner redelivers it.
         try
         {
+            await PassStoredAsync(letter).ConfigureAwait(false);
             // After a restart a range may lie in several batches, and may need several. What is stored is not stored
             // again.
             while (_next < letter.Range.End)
@@ -89,6 +97,7 @@ internal sealed class DeadLetterQueue
         }
         catch (Exception e) when (e is not OperationCanceledException)
         {
+            _unsure ??= _box?.Before;
             _box?.Dispose();
             _box = null;
             Failure = e.Message;
@@ -111,13 +120,37 @@ internal sealed class DeadLetterQueue
                 batch,
                 rest,
                 _sequence,
-                UnixMicroseconds.From(_time.GetUtcNow()),
+                _tried,
                 _box.MaxBatchBytes
             );
-            _sequence += (ulong)count;
+            // Until it is acknowledged, each try is the same batch: then another node knows it again.
             await _box.PutAsync(built, count, _stopping).ConfigureAwait(false);
+            _sequence += (ulong)count;
             _next += count;
         }
+    }
+
+    /// <summary>Goes on behind what an earlier try has stored.</summary>
+    private async Task PassStoredAsync(DeadLetter letter)
+    {
+        if (_unsure is not { } from)
+            return;
+        Partition partition = letter.Group.Partition;
+        string topicId = partition.Topic.Id.ToString("N"),
+            time = DeadLetterBatch.TimeOf(_tried);
+        _box ??= Open(partition.Topic);
+        long? last = await _box.FindAsync(
+                from,
+                stored =>
+                    stored.Time == time
+                    && stored.TopicId == topicId
+                    && stored.Partition == partition.Index
+                    && stored.Group == letter.Group.Name,
+                _stopping
+            )
+            .ConfigureAwait(false);
+        _next = Math.Max(_next, last + 1 ?? 0);
+        _unsure = null;
     }
 
     /// <summary>

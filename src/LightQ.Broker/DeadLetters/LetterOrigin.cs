@@ -5,8 +5,17 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Where a dead letter's original is, and which group dead-lettered it, as its headers say.</summary>
-internal readonly record struct LetterOrigin(string Topic, string TopicId, uint Partition, long Offset, string Group)
+/// <summary>
+/// Where a dead letter's original is, and which group dead-lettered it and when, as its headers say.
+/// </summary>
+internal readonly record struct LetterOrigin(
+    string Topic,
+    string TopicId,
+    uint Partition,
+    long Offset,
+    string Group,
+    string Time
+)
 {
     /// <summary>Reads it.</summary>
     /// <returns>False for what the broker has not written: headers are missing.</returns>
@@ -31,7 +40,8 @@ internal readonly record struct LetterOrigin(string Topic, string TopicId, uint 
             ValueOf(record, DeadLetterHeader.TopicId),
             partition,
             offset,
-            ValueOf(record, DeadLetterHeader.Group)
+            ValueOf(record, DeadLetterHeader.Group),
+            ValueOf(record, DeadLetterHeader.Time)
         );
         return isKnown;
     }

@@ -12,6 +12,7 @@ internal static class EngineSettings
         new()
         {
             CredentialsFile = cluster.CredentialsFile,
+            SeedFile = cluster.SeedFile,
             User = cluster.User,
             PasswordFile = cluster.PasswordFile,
             CaFile = cluster.CaFile,

@@ -170,6 +170,17 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             }
         );
         yield return await TryAsync(RetentionChecks.Check, token => RetentionChecks.RunAsync(client, token));
+        ClusterInfo? cluster = null;
+        Finding nodes = await TryAsync(
+            NodeChecks.Check,
+            async token =>
+            {
+                cluster = await client.Cluster.GetAsync(cancellationToken: token);
+                return Finding.Ok(NodeChecks.Check, "");
+            }
+        );
+        foreach (Finding finding in cluster is null ? [nodes] : NodeChecks.Judge(cluster))
+            yield return finding;
         yield return await TryAsync(
             "broker's version",
             async token =>

@@ -74,7 +74,24 @@ internal sealed class NodeCalls(LightQBroker broker, Leaders leaders, NodeTokens
         if (cancelled.IsCancellationRequested)
             return new OperationCanceledException(thrown.Message, thrown, cancelled);
         if (Enum.TryParse(thrown.Trailers.GetValue(ControlErrors.CodeTrailer), out ErrorCode code))
-            return ControlErrors.Make(thrown.StatusCode, code, thrown.Status.Detail, thrown);
+        {
+            return code == ErrorCode.TlsFailed
+                ? new BrokerException(
+                    ErrorCode.Unavailable,
+                    $"The node '{node}' at {address}, which the call was forwarded to, refuses the certificate of this "
+                        + $"node: {thrown.Status.Detail} Its Tls:ClientCaFile must have the authority of this one."
+                )
+                : ControlErrors.Make(thrown.StatusCode, code, thrown.Status.Detail, thrown);
+        }
+        if (NodeTls.ProblemOf(thrown.Status.DebugException) is { } problem)
+        {
+            return new BrokerException(
+                ErrorCode.Unavailable,
+                $"The call was not forwarded to the node '{node}' at {address}, since TLS with it fails: {problem} Its "
+                    + $"certificate must come from an authority in Cluster:NodeCaFile (without it, in the machine's "
+                    + $"list), and be for the host that it advertises."
+            );
+        }
         return new BrokerException(
             ErrorCode.Unavailable,
             $"The node '{node}' at {address}, which the call was forwarded to, did not answer it: "

@@ -1,4 +1,5 @@
 using System.Net.Security;
+using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using LightQ.Server.Tls;
@@ -28,6 +29,15 @@ internal static class NodeTls
             LocalCertificateSelectionCallback = (_, _, _, _, _) => tls.Certificate,
         };
     }
+
+    /// <summary>Why a connection to a node was not made, if TLS was the reason.</summary>
+    public static string? ProblemOf(Exception? thrown) =>
+        thrown switch
+        {
+            null => null,
+            AuthenticationException e => e.Message,
+            _ => ProblemOf(thrown.InnerException),
+        };
 
     private static X509Certificate2Collection Read(string file)
     {

@@ -49,6 +49,12 @@ internal static class ClusterSettings
             (o, t) => o with { CredentialsFile = t }
         ),
         Cluster.File(
+            nameof(ClusterOptions.SeedFile),
+            "A file with the seed of a NATS user that is an NKey.",
+            o => o.SeedFile,
+            (o, t) => o with { SeedFile = t }
+        ),
+        Cluster.File(
             nameof(ClusterOptions.User),
             "The NATS user to log in as, with PasswordFile.",
             o => o.User,

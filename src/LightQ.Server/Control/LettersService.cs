@@ -11,6 +11,8 @@ namespace LightQ.Server.Control;
 /// <summary>Serves <c>lightq.control.v1.Letters</c> to the other nodes of the cluster.</summary>
 internal sealed class LettersService(LightQBroker broker) : Letters.LettersBase
 {
+    private readonly RecentLetters _recent = new();
+
     public override async Task<AppendLettersResponse> AppendLetters(
         AppendLettersRequest request,
         ServerCallContext context
@@ -18,13 +20,12 @@ internal sealed class LettersService(LightQBroker broker) : Letters.LettersBase
     {
         Topic dead = broker.GetTopic(request.DeadLetterTopic);
         dead.GetPartition(0);
-        using var producer = new InternalProducer(broker, dead.Name, Durability.Fsync, partition: 0);
-        await producer
-            .PublishAsync(request.Batch.Span, (int)request.Count)
+        await _recent
+            .StoreOnceAsync(dead.Id, request.Batch.Span, () => StoreAsync(dead.Name, request))
             .WaitAsync(context.CancellationToken)
             .ConfigureAwait(false);
         ITopicLog log = dead.GetPartition(0).Log;
-        return new AppendLettersResponse { StartOffset = log.StartOffset, EndOffset = log.EndOffset };
+        return new AppendLettersResponse { StartOffset = log.StartOffset, EndOffset = log.ReadableOffset };
     }
 
     public override async Task<ReadLettersResponse> ReadLetters(ReadLettersRequest request, ServerCallContext context)
@@ -39,5 +40,12 @@ internal sealed class LettersService(LightQBroker broker) : Letters.LettersBase
             StartOffset = page.Start,
             EndOffset = page.End,
         };
+    }
+
+    /// <summary>Goes on when the node that called has gone: it comes again, and then finds it done.</summary>
+    private async Task StoreAsync(string dead, AppendLettersRequest request)
+    {
+        using var producer = new InternalProducer(broker, dead, Durability.Fsync, partition: 0);
+        await producer.PublishAsync(request.Batch.Span, (int)request.Count).ConfigureAwait(false);
     }
 }

@@ -50,6 +50,26 @@ public sealed class LettersAcrossNodesTests : IAsyncLifetime
         await HeldAsync(hold => hold is { IsPassing: false, Group: "till" });
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_letter_whose_answer_is_lost_is_stored_once(bool isLate)
+    {
+        var carrier = new LosingCarrier(_cluster.A.Broker.LetterCarrier!, isLate);
+        _cluster.A.Broker.LetterCarrier = carrier;
+        await _cluster.SpreadAsync("orders");
+        await PublishAsync();
+        await SettleAsync(4, SettleKind.DeadLetter);
+        await StoredAsync(4);
+        await _cluster.LeadAsync("orders.dead", 0, "b");
+        carrier.Begin();
+        await PublishAsync();
+        await SettleAsync(4, SettleKind.DeadLetter);
+        await StoredAsync(8);
+        Assert.Equal(1, carrier.Lost);
+        await RedriveAsync(_cluster.AtB, 8);
+    }
+
     [Fact]
     public async Task Any_node_browses_all_partitions_and_handles_single_letters()
     {

@@ -82,6 +82,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 AdvertiseData = "lq1:5700",
                 AdvertiseControl = "[::1]:5701",
                 CredentialsFile = "/nats.creds",
+                SeedFile = "/nats.nk",
                 User = "lightq",
                 PasswordFile = "/nats.password",
                 CaFile = "/nats-ca.pem",
