@@ -1,7 +1,5 @@
 using System.Globalization;
-using LightQ.Cli.Output;
 using LightQ.Client.Administration;
-using LightQ.Replication.Nats;
 using LightQ.Server.Diagnosis;
 
 namespace LightQ.Cli.Doctor;

@@ -159,7 +159,8 @@ public sealed class AccountTests : IAsyncLifetime
         return names;
     }
 
-    private Task RefusedAsync(NatsLogin login) => Assert.ThrowsAsync<ReplicationException>(() => ConnectAsync(login));
+    private Task<ReplicationException> RefusedAsync(NatsLogin login) =>
+        Assert.ThrowsAsync<ReplicationException>(() => ConnectAsync(login));
 
     private async Task<IReplicationEngine> ConnectAsync(NatsLogin login)
     {

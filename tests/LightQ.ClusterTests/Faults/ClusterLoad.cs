@@ -164,7 +164,11 @@ internal sealed class ClusterLoad : IAsyncDisposable
         ];
         for (int number = 0; number < acknowledged.Count; number++)
         {
-            Assert.True(number < own.Length, $"lost: message {number} of producer {producer.Number}");
+            Assert.True(
+                number < own.Length,
+                $"lost: of the {acknowledged.Count} acknowledged messages of producer {producer.Number} {own.Length} are "
+                    + $"stored, the last at {own.LastOrDefault(-1)}; {number} was acknowledged at {acknowledged[number]}"
+            );
             Sent found = stored[(producer.Partition, own[number])];
             Assert.True(
                 found.Number == number,

@@ -58,10 +58,7 @@ public sealed class NodeChecksTests
         Assert.Equal("they have several versions: 0.1.0, 0.2.0", Of(findings, "cluster's brokers").Found);
         Assert.Equal(CheckResult.Failed, Of(findings, "cluster's version").Result);
         Finding partitions = Of(findings, "cluster's partitions");
-        Assert.Equal(
-            (CheckResult.Failed, "1 of 3 have no leader: orders/1"),
-            (partitions.Result, partitions.Found)
-        );
+        Assert.Equal((CheckResult.Failed, "1 of 3 have no leader: orders/1"), (partitions.Result, partitions.Found));
         Assert.Empty(NodeChecks.Judge(new ClusterInfo(null, "local", null, [Node("local")], [])));
     }
 

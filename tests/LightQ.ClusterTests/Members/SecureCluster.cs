@@ -49,7 +49,7 @@ internal sealed class SecureCluster : IAsyncDisposable
         {
             SslOptions = new SslClientAuthenticationOptions
             {
-                RemoteCertificateValidationCallback = static (_, _, _, _) => true,
+                RemoteCertificateValidationCallback = static (_, shown, _, _) => shown is not null,
                 ClientCertificates = ClientCertificate is null ? null : [ClientCertificate],
             },
         };
