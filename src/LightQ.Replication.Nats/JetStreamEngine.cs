@@ -237,9 +237,9 @@ public sealed class JetStreamEngine : IReplicationEngine
                 Options.ChangeTimeout,
                 async waiting =>
                 {
-                    await _appends.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
-                    await _channels.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
-                    await _requests.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
+                    await ConnectAsync(_appends, waiting).ConfigureAwait(false);
+                    await ConnectAsync(_channels, waiting).ConfigureAwait(false);
+                    await ConnectAsync(_requests, waiting).ConfigureAwait(false);
                     return true;
                 },
                 cancellationToken
@@ -251,6 +251,23 @@ public sealed class JetStreamEngine : IReplicationEngine
             throw new ReplicationException($"{asked}: server {server.Name} has no JetStream.");
         if (MaxEntryBytes <= 0)
             throw new ReplicationException($"{asked}: server {server.Name} has a max_payload of {server.MaxPayload}.");
+    }
+
+    /// <summary>Connects, again where servers are there and do not answer in time: they are busy, or start.</summary>
+    private static async ValueTask ConnectAsync(NatsConnection connection, CancellationToken waiting)
+    {
+        while (true)
+        {
+            try
+            {
+                await connection.ConnectAsync().AsTask().WaitAsync(waiting).ConfigureAwait(false);
+                return;
+            }
+            catch (NatsException e) when (e.InnerException is TimeoutException && !waiting.IsCancellationRequested)
+            {
+                // Each attempt asks every server and waits a second.
+            }
+        }
     }
 
     private async ValueTask OnDisconnected(object? sender, NatsEventArgs e) =>

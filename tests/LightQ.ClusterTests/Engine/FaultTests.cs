@@ -232,6 +232,23 @@ public sealed class FaultTests(NatsFixture nats) : EngineTest(nats)
         Assert.Contains($"127.0.0.1:{port}", failure.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Servers_that_are_slow_to_answer_are_asked_again()
+    {
+        await using var proxy = new Faults.HoldingProxy(Cluster.Ports[0]);
+        proxy.Cut();
+        var options = new NatsEngineOptions
+        {
+            Servers = [$"nats://127.0.0.1:{proxy.Port}"],
+            ChangeTimeout = TimeSpan.FromSeconds(30),
+        };
+        Task<JetStreamEngine> connecting = JetStreamEngine.ConnectAsync(options, Cancellation).AsTask();
+        await Task.Delay(TimeSpan.FromSeconds(1.5), Cancellation); // Longer than an attempt.
+        Assert.False(connecting.IsCompleted);
+        proxy.Heal();
+        await (await connecting).DisposeAsync();
+    }
+
     /// <summary>A stream of 20 entries, every second of them positions.</summary>
     private async Task<(IReplicatedStream Stream, List<Stored> Entries)> FillAsync()
     {
