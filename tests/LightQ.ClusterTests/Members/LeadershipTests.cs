@@ -143,6 +143,40 @@ public sealed class LeadershipTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_node_that_cannot_read_a_partition_is_passed_over_by_one_that_drains()
+    {
+        await StartAsync("a", "b", "c");
+        await _cluster.PlacedAsync("a", "b", "c");
+        await _cluster.AppendAsync(TestCluster.All);
+        uint[] moved = [.. TestCluster.All.Where(i => Order(i, "a") && !Order(i, "c"))];
+        Assert.NotEmpty(moved);
+        foreach (uint i in moved)
+            _engines["b"].CutStream(_cluster.StreamOf(i)); // The others hear it still.
+        await _cluster["a"].Replicas.DrainAsync("a", Cancelled);
+        await _cluster.PlacedAsync(
+            i =>
+                moved.Contains(i) ? "c"
+                : _cluster.First(i, "a", "b", "c") is "a" ? _cluster.First(i, "b", "c")
+                : _cluster.First(i, "a", "b", "c"),
+            "a",
+            "b",
+            "c"
+        );
+        foreach (uint i in moved)
+        {
+            await _cluster.ReportedAsync("a", $"passed b over for {i}: it cannot read the partition's stream");
+            await _cluster.ReportedAsync("a", $"handed {i} to c");
+        }
+        Assert.DoesNotContain(
+            _cluster["a"].Events.Lines,
+            line => line.StartsWith("unprepared", StringComparison.Ordinal)
+        );
+
+        bool Order(uint i, string node) =>
+            node == "a" ? _cluster.First(i, "a", "b", "c") == "a" : _cluster.First(i, "b", "c") == node;
+    }
+
+    [Fact]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_partition_that_is_moved_stays_until_its_node_drains()
