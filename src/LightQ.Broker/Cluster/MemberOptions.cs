@@ -62,10 +62,15 @@ internal sealed record MemberOptions
     public TimeSpan TakerStall { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// How long a node that drains or stops waits for one that reads before it asks the next, which may have less to
-    /// read. Default 15 s: it reads a GiB or so.
+    /// How long a node that drains waits for one that reads before it asks the next, which may have less to read.
+    /// Default 15 s: it reads some GiB.
     /// </summary>
     public TimeSpan NextTaker { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>
+    /// The same of a node that stops. Default 1 s: it has no more than five by default.
+    /// </summary>
+    public TimeSpan NextTakerAtStop { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
     /// How long streams stay open until the new leader has said that it leads. Default 1 s: a client that is sent there

@@ -115,6 +115,20 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             return [.. _views.Where(v => v.Value.Node == name && IsLed(v.Value)).Select(v => v.Key)];
     }
 
+    /// <summary>
+    /// The entries that other nodes have yet to read of the partitions that a node leads, and is about to hand over.
+    /// </summary>
+    public long EntriesLeft(string name)
+    {
+        lock (_lock)
+        {
+            return _views
+                .Where(v => v.Value.Node == name && IsLed(v.Value))
+                .SelectMany(v => TakersOf(v.Key).Where(taker => taker.Node == v.Value.Next))
+                .Sum(taker => taker.Left ?? 0);
+        }
+    }
+
     /// <summary>A topic is gone.</summary>
     public void Forget(PartitionId partition)
     {

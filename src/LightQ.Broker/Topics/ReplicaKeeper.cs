@@ -224,7 +224,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             else if (to is not null && (to == succession.To || start.TryTake()))
             {
                 long? leftBefore = succession.Left;
-                SuccessionStep step = succession.Look(now, to, CandidatesOf(now, to));
+                SuccessionStep step = succession.Look(now, to, CandidatesOf(now, to), Members.IsStopping);
                 if (
                     leftBefore is null
                     && step.Act == SuccessionAct.Wait
@@ -463,7 +463,17 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         if (_topic.Partitions[(int)_index].Log is not ReplicatedLog log)
             return;
         await EndAppendsAsync(log, "the broker is stopping", holdsBack: false).ConfigureAwait(false);
-        Tell(PartitionStand.Released, log.Epoch, NextOf(Members.Of(_id)) ?? "");
+        Situation now = Members.Of(_id);
+        string to = NextOf(now) ?? "";
+        if (now.Takers.Any(taker => taker.Node == to && taker.Stand == PartitionStand.Prepares))
+        {
+            Members.Events?.OnUnprepared(
+                _topic.Partitions[(int)_index],
+                to,
+                "this broker stops, and StopTimeout is too short for that"
+            );
+        }
+        Tell(PartitionStand.Released, log.Epoch, to);
     }
 
     /// <summary>

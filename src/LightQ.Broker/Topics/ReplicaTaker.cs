@@ -78,6 +78,9 @@ internal sealed class ReplicaTaker(
     {
         await _stop.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
+        if (_stale is { } stale)
+            await stale.DisposeAsync().ConfigureAwait(false);
+        _stale = null;
     }
 
     private async Task RunAsync()

@@ -67,7 +67,13 @@ internal sealed class Succession(MemberOptions options, TimeProvider time)
     /// <param name="now">What is known of the partition.</param>
     /// <param name="to">The node that is to get it.</param>
     /// <param name="candidates">The nodes that would do; null when only that one does.</param>
-    public SuccessionStep Look(in Situation now, string to, IReadOnlyCollection<string>? candidates)
+    /// <param name="isStopping">Whether this node has little time.</param>
+    public SuccessionStep Look(
+        in Situation now,
+        string to,
+        IReadOnlyCollection<string>? candidates,
+        bool isStopping = false
+    )
     {
         if (to != To)
         {
@@ -95,13 +101,14 @@ internal sealed class Succession(MemberOptions options, TimeProvider time)
             return Fail(to, candidates, $"it got no further for {options.TakerStall.TotalSeconds} s");
         if (candidates is null || candidates.All(node => node == to || _passedOver.ContainsKey(node)))
             return new SuccessionStep(SuccessionAct.Wait, stall); // There is nobody else to ask.
-        TimeSpan next = options.NextTaker - time.GetElapsedTime(_began);
+        TimeSpan longest = isStopping ? options.NextTakerAtStop : options.NextTaker;
+        TimeSpan next = longest - time.GetElapsedTime(_began);
         if (next > TimeSpan.Zero)
             return new SuccessionStep(SuccessionAct.Wait, next < stall ? next : stall);
         _passedOver[to] = _left ?? long.MaxValue;
         return new SuccessionStep(
             SuccessionAct.PassOver,
-            Reason: $"it has {Number(_left)} entries to read after {options.NextTaker.TotalSeconds} s"
+            Reason: $"it has {Number(_left)} entries to read after {longest.TotalSeconds} s"
         );
     }
 

@@ -2,6 +2,7 @@ using LightQ.Broker.Cluster;
 using LightQ.Broker.Replication;
 using LightQ.Client;
 using LightQ.ClusterTests.Log;
+using LightQ.ClusterTests.Nats;
 using LightQ.IntegrationTests;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -9,10 +10,10 @@ using Xunit;
 namespace LightQ.ClusterTests.Handovers;
 
 /// <summary>The node that takes a partition over reads what it lacks while the leader still takes messages.</summary>
-public sealed class TakerTests
+[Collection(NatsTests.Name)]
+public sealed class TakerTests(NatsFixture nats)
 {
-    private const int Messages = 400,
-        BodyBytes = 512 * 1024;
+    private const int BodyBytes = 512 * 1024;
 
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
@@ -22,52 +23,70 @@ public sealed class TakerTests
     public async Task Producers_do_not_wait_while_a_node_with_an_empty_journal_reads_200_MiB()
     {
         var shared = new MemoryEngine();
-        Queue<MemoryEngine> engines = new([shared.Connect(), shared.Connect()]);
-        MemoryEngine[] nodes = [.. engines];
+        await MoveAsync(() => new(shared.Connect()), messages: 400);
+    }
+
+    [Fact]
+    public async Task Nor_do_they_on_JetStream()
+    {
+        _ = nats.Cluster;
+        await MoveAsync(async () => await nats.ConnectAsync(), messages: 100);
+    }
+
+    [Fact]
+    public async Task Nor_do_they_when_a_node_stops()
+    {
+        var shared = new MemoryEngine();
+        await MoveAsync(() => new(shared.Connect()), messages: 100, isStop: true);
+    }
+
+    private static async Task MoveAsync(Func<ValueTask<IReplicationEngine>> connect, int messages, bool isStop = false)
+    {
+        List<CountingEngine> engines = [];
         await using ServerCluster cluster = await ServerCluster.StartAsync(
-            new MemberOptions { Silence = TimeSpan.FromSeconds(5) },
-            () => new(engines.Dequeue()),
+            new MemberOptions { Silence = TimeSpan.FromSeconds(5), NextTakerAtStop = TimeSpan.FromMinutes(1) },
+            async () =>
+            {
+                engines.Add(new CountingEngine(await connect()));
+                return engines[^1];
+            },
             "a",
             "b"
         );
         await cluster.CreateAsync("big", partitions: 1);
         string leader = cluster.LeaderOf("big", 0)!,
             taker = leader == "a" ? "b" : "a";
-        MemoryEngine reader = nodes[taker == "a" ? 0 : 1];
-        string name = shared.Names.Single(n => n.EndsWith("_0", StringComparison.Ordinal));
+        CountingEngine writes = engines[leader == "a" ? 0 : 1],
+            reads = engines[taker == "a" ? 0 : 1];
         await using LightQClient client = cluster.Connect();
-        var publishing = new Publishing("big", 0, BodyBytes, Messages);
+        var publishing = new Publishing("big", 0, BodyBytes, messages);
         using var stop = new CancellationTokenSource();
         Task running = publishing.RunAsync(client, stop.Token);
         await Eventually.TrueAsync(
-            () => publishing.Acknowledged >= Messages,
+            () => publishing.Acknowledged >= messages,
             Patience,
-            () => $"{publishing.Acknowledged} of {Messages} messages are acknowledged."
+            () => $"{publishing.Acknowledged} of {messages} messages are acknowledged."
         );
-        long empty = reader.EntriesRead(name);
 
-        // Producers are held between the leader's last data and the taker's claim, if not even shorter.
-        long atLastData = 0,
+        // Producers are held from some time behind the leader's last data to the taker's claim.
+        long empty = reads.EntriesRead,
+            atLastData = 0,
             atClaim = 0;
-        uint epoch = 0;
-        shared[name].OnStored = entry =>
-        {
-            if (entry.Kind == EntryKind.Data && epoch == 0)
-                atLastData = reader.EntriesRead(name);
-            else if (entry.Kind == EntryKind.Claim)
-                (atClaim, epoch) = (reader.EntriesRead(name), epoch + 1);
-        };
-        await cluster.MoveAsync("big", 0, taker);
+        writes.OnStored = kind => atLastData = kind == EntryKind.Data ? reads.EntriesRead : atLastData;
+        reads.OnStored = kind => atClaim = kind == EntryKind.Claim ? reads.EntriesRead : atClaim;
+        if (isStop)
+            await cluster[leader].Broker.Replicas.LeaveAsync(Patience);
+        else
+            await cluster.MoveAsync("big", 0, taker);
         long acknowledged = publishing.Acknowledged;
         await Eventually.TrueAsync(
-            () => publishing.Acknowledged > acknowledged,
+            () => cluster.LeaderOf("big", 0) == taker && publishing.Acknowledged > acknowledged,
             Patience,
             () => "The producer does not go on."
         );
         await stop.CancelAsync();
         await running;
-        Assert.Equal(1u, epoch);
-        Assert.True(atClaim - empty > Messages / 2, $"The taker read {atClaim - empty} entries.");
+        Assert.True(atClaim - empty > messages / 2, $"The taker read {atClaim - empty} entries.");
         Assert.InRange(atClaim - atLastData, 1, 60);
     }
 }

@@ -32,9 +32,6 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         }
     }
 
-    /// <summary>Called with each entry that is stored.</summary>
-    public Action<StreamEntry>? OnStored { get; set; }
-
     /// <summary>The stream as one node reaches it.</summary>
     public Link Connect() => new(this);
 
@@ -53,7 +50,6 @@ internal sealed class FaultyStream(int seed, double faults = 0)
                 return EntryAppend.Refused($"wrong last sequence: {_last}");
             _last++;
             _entries.Add(new StreamEntry(expectedLast + 1, kind, payload));
-            OnStored?.Invoke(_entries[^1]);
             return EntryAppend.Stored(expectedLast + 1);
         }
     }

@@ -40,11 +40,7 @@ internal sealed class MemoryEngine : IReplicationEngine
 
     public FaultyStream this[string name] => _streams[name];
 
-    /// <summary>How many entries this node has read of a stream.</summary>
-    public long EntriesRead(string name) =>
-        _links.TryGetValue(name, out FaultyStream.Link? link) ? link.EntriesRead : 0;
-
-    /// <summary>From now on this node reaches the others, and no stream that it has reached before.</summary>
+    /// <summary>From now on this node reaches the others, and not that stream.</summary>
     public void CutStream(string name) => ((FaultyStream.Link)GetStream(name)).Cut();
 
     /// <summary>The same engine, as another node reaches it.</summary>

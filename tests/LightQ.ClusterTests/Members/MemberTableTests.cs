@@ -192,6 +192,23 @@ public sealed class MemberTableTests
         Assert.Empty(_table.Of(Id, "b").NextLeader);
     }
 
+    [Fact]
+    public void What_the_successors_of_a_leader_have_to_read_is_added_up()
+    {
+        var other = new PartitionId(Id.Topic, 4);
+        Hear("b");
+        Hear("a", Leads(epoch: 1) with { To = "b" }, Leads(epoch: 1) with { Partition = 4, To = "c" });
+        Assert.Equal(0, _table.EntriesLeft("a"));
+        PartitionNews prepares = News(PartitionStand.Prepares);
+        Hear("b", prepares with { Left = 700 }, prepares with { Partition = 4, Left = 10_000 }); // It is not named.
+        Hear("c", prepares with { Partition = 4, Left = 30 });
+        Assert.Equal(730, _table.EntriesLeft("a"));
+        Assert.Equal(0, _table.EntriesLeft("b"));
+        Assert.Equal(2, _table.Of(other, "a").Takers.Count);
+        Hear("b", News(PartitionStand.Ready));
+        Assert.Equal(30, _table.EntriesLeft("a"));
+    }
+
     [Theory]
     [InlineData(nameof(PartitionStand.Prepares), true)]
     [InlineData(nameof(PartitionStand.Ready), true)]

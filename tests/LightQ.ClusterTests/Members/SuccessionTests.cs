@@ -118,6 +118,18 @@ public sealed class SuccessionTests
     }
 
     [Fact]
+    public void A_node_that_stops_asks_the_next_one_sooner()
+    {
+        string[] both = ["b", "c"];
+        Look("b", both);
+        Look("b", both, Prepares("b", 5000));
+        _time.Advance(Options.NextTakerAtStop);
+        Assert.Equal(SuccessionAct.Wait, Look("b", both, Prepares("b", 4000)).Act);
+        Situation now = Led with { Takers = [Prepares("b", 4000)] };
+        Assert.Equal(SuccessionAct.PassOver, _succession.Look(now, "b", both, isStopping: true).Act);
+    }
+
+    [Fact]
     public void What_was_read_for_a_node_that_is_not_to_follow_any_more_is_forgotten()
     {
         Look("b");
