@@ -172,7 +172,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         }
         else if (!isNamed && _taker is { } taker)
         {
-            if (taker.Stand == PartitionStand.Unable)
+            // It was passed over, and does not ask again at once.
+            if (taker.Stand != PartitionStand.Ready)
                 (_isFailing, _paused) = (true, Time.GetTimestamp());
             _taker = null;
             await taker.DisposeAsync().ConfigureAwait(false);
@@ -223,14 +224,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             }
             else if (to is not null && (to == succession.To || start.TryTake()))
             {
-                long? leftBefore = succession.Left;
-                SuccessionStep step = succession.Look(now, to, CandidatesOf(now, to), Members.IsStopping);
-                if (
-                    leftBefore is null
-                    && step.Act == SuccessionAct.Wait
-                    && succession.Left is > JournalFill.MostNew and var left
-                )
-                    Members.Events?.OnPrepares(partition, to, left);
+                SuccessionStep step = Look(partition, succession, now, to);
                 switch (step.Act)
                 {
                     case SuccessionAct.Name:
@@ -258,6 +252,15 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             }
             await WaitForChangeAsync(wait, log.Lost).ConfigureAwait(false);
         }
+    }
+
+    private SuccessionStep Look(Partition partition, Succession succession, in Situation now, string to)
+    {
+        bool isNews = succession.Left is null;
+        SuccessionStep step = succession.Look(now, to, CandidatesOf(now, to), Members.IsStopping);
+        if (isNews && step.Act == SuccessionAct.Wait && succession.Left is > JournalFill.MostNew and var left)
+            Members.Events?.OnPrepares(partition, to, left);
+        return step;
     }
 
     /// <summary>Of a node that drains or stops: those that may get the partition. Else only one may.</summary>

@@ -4,7 +4,6 @@ using LightQ.Client;
 using LightQ.ClusterTests.Log;
 using LightQ.ClusterTests.Nats;
 using LightQ.IntegrationTests;
-using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Handovers;
@@ -16,8 +15,6 @@ public sealed class TakerTests(NatsFixture nats)
     private const int BodyBytes = 512 * 1024;
 
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
-
-    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
     public async Task Producers_do_not_wait_while_a_node_with_an_empty_journal_reads_200_MiB()

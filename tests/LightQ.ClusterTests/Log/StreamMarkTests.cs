@@ -1,7 +1,6 @@
 using System.Text.Json.Nodes;
 using LightQ.Broker.Replication;
 using LightQ.IntegrationTests;
-using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Log;
