@@ -218,6 +218,38 @@ internal static partial class ServerLog
         long milliseconds
     );
 
+    [LoggerMessage(
+        2107,
+        LogLevel.Information,
+        "Node {Node} reads {Entries} entries of partition {Partition} of {Topic} before it takes it over"
+    )]
+    public static partial void PartitionPrepared(
+        ILogger logger,
+        string node,
+        long entries,
+        uint partition,
+        string topic
+    );
+
+    [LoggerMessage(2108, LogLevel.Warning, "Node {Node} does not get partition {Partition} of {Topic}: {Reason}")]
+    public static partial void NodePassedOver(ILogger logger, string node, uint partition, string topic, string reason);
+
+    [LoggerMessage(
+        2109,
+        LogLevel.Warning,
+        "Partition {Partition} of {Topic} is handed over to node {Node} before that has read all of it, and its "
+            + "producers wait: {Reason}"
+    )]
+    public static partial void NodeUnprepared(ILogger logger, uint partition, string topic, string node, string reason);
+
+    [LoggerMessage(
+        2110,
+        LogLevel.Warning,
+        "Partition {Partition} of {Topic}: its stream has another entry {Sequence} than this node's journal was filled "
+            + "from. The stream is read from its front"
+    )]
+    public static partial void WrongMark(ILogger logger, uint partition, string topic, ulong sequence);
+
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 

@@ -73,6 +73,9 @@ internal sealed class ClusterMembers : IAsyncDisposable
     /// <summary>Whether it gives its partitions away.</summary>
     public bool IsDraining => _state != MemberState.Alive;
 
+    /// <summary>Whether it gives them away because it is about to stop.</summary>
+    public bool IsStopping { get; private set; }
+
     /// <summary>Moves a partition for another node; gives the reason why not, or an empty text.</summary>
     public Func<MemberCommand, Task<string>> Moving { get; set; } =
         static command => Task.FromResult($"the node {command.Node} does not know the topic");
@@ -120,8 +123,10 @@ internal sealed class ClusterMembers : IAsyncDisposable
     }
 
     /// <summary>Gives its partitions away from now on, and takes none.</summary>
-    public void Drain()
+    /// <param name="isStopping">Whether it is about to stop, and has little time.</param>
+    public void Drain(bool isStopping = false)
     {
+        IsStopping |= isStopping;
         _state = MemberState.Draining;
         _table.Apply(Compose([]));
         _wake.Set();
@@ -136,6 +141,9 @@ internal sealed class ClusterMembers : IAsyncDisposable
 
     /// <summary>The partitions that a node leads.</summary>
     public IReadOnlyList<PartitionId> LedBy(string node) => _table.LedBy(node);
+
+    /// <summary>The entries that other nodes have yet to read of what a node is about to hand over.</summary>
+    public long EntriesLeft(string node) => _table.EntriesLeft(node);
 
     /// <summary>Where clients find the leader of a partition, and its epoch.</summary>
     public (uint Epoch, string Address) LeaderOf(PartitionId partition)

@@ -22,6 +22,26 @@ internal interface IClusterEvents
     /// <summary>This node leads a partition from now on.</summary>
     void OnLeads(Partition partition, uint epoch);
 
+    /// <summary>A node that is to take a partition over from this one reads what its journal lacks first.</summary>
+    /// <param name="partition">The partition.</param>
+    /// <param name="node">The node.</param>
+    /// <param name="left">The entries of the stream that it has yet to read.</param>
+    void OnPrepares(Partition partition, string node, long left);
+
+    /// <summary>A node does not get a partition that it was to take over from this one.</summary>
+    void OnPassedOver(Partition partition, string node, string reason);
+
+    /// <summary>
+    /// This node hands a partition over to a node that has not read all of it: producers wait until it has.
+    /// </summary>
+    void OnUnprepared(Partition partition, string node, string reason);
+
+    /// <summary>
+    /// What this node remembers of a partition's stream, beside its journal, is not what the stream has. It is
+    /// forgotten.
+    /// </summary>
+    void OnWrongMark(Partition partition, ulong sequence);
+
     /// <summary>This node has handed a partition over.</summary>
     void OnHandedOver(Partition partition, string to, TimeSpan took);
 }

@@ -50,6 +50,29 @@ internal sealed record MemberOptions
     public TimeSpan LongestHandover { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
+    /// A node that is asked to take a partition over, and does not say within that time that it reads it, gets it all
+    /// the same. Default 1 s: it may be of a version that reads nothing ahead.
+    /// </summary>
+    public TimeSpan TakerAnswer { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>
+    /// A node that reads a partition to take it over, and gets no further for so long, is passed over. Default 10 s:
+    /// the engine may be electing a leader.
+    /// </summary>
+    public TimeSpan TakerStall { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>
+    /// How long a node that drains waits for one that reads before it asks the next, which may have less to read.
+    /// Default 15 s: it reads some GiB.
+    /// </summary>
+    public TimeSpan NextTaker { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>
+    /// The same of a node that stops. Default 1 s: it has no more than five by default.
+    /// </summary>
+    public TimeSpan NextTakerAtStop { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>
     /// How long streams stay open until the new leader has said that it leads. Default 1 s: a client that is sent there
     /// earlier is refused and tries again.
     /// </summary>

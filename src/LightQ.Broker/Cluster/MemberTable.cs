@@ -88,13 +88,15 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
                 Epoch = view?.Epoch ?? 0,
                 IsLed = IsLed(view),
                 IsPinned = view is { IsPinned: true },
+                NextLeader = IsLed(view) ? view!.Next : "",
+                Takers = TakersOf(partition),
                 ReleasedTo = view is { IsReleased: true } && IsLive(view.To) ? view.To : "",
                 SinceRelease = view is { IsReleased: true } ? time.GetElapsedTime(view.Released) : TimeSpan.Zero,
                 Claimant = claimant?.Name ?? "",
                 SinceClaim = claimant is null ? TimeSpan.Zero : time.GetElapsedTime(claimant.Claims[partition]),
                 Ranking = ranking,
                 Settling = [.. ranking.Where(node => !_nodes[node].IsSettled)],
-                IsWanted = ranking.Length != 0 && _nodes[ranking[0]].Wants.Contains(partition),
+                IsWanted = ranking.Length != 0 && _nodes[ranking[0]].IsWanting(partition),
             };
         }
     }
@@ -113,6 +115,20 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             return [.. _views.Where(v => v.Value.Node == name && IsLed(v.Value)).Select(v => v.Key)];
     }
 
+    /// <summary>
+    /// The entries that other nodes have yet to read of the partitions that a node leads, and is about to hand over.
+    /// </summary>
+    public long EntriesLeft(string name)
+    {
+        lock (_lock)
+        {
+            return _views
+                .Where(v => v.Value.Node == name && IsLed(v.Value))
+                .SelectMany(v => TakersOf(v.Key).Where(taker => taker.Node == v.Value.Next))
+                .Sum(taker => taker.Left ?? 0);
+        }
+    }
+
     /// <summary>A topic is gone.</summary>
     public void Forget(PartitionId partition)
     {
@@ -123,9 +139,17 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             {
                 node.Wants.Remove(partition);
                 node.Claims.Remove(partition);
+                node.Takes.Remove(partition);
             }
         }
     }
+
+    private Taker[] TakersOf(PartitionId partition) =>
+        [
+            .. _nodes
+                .Values.Where(node => node.Takes.ContainsKey(partition) && IsLive(node))
+                .Select(node => node.Takes[partition]),
+        ];
 
     /// <returns>Who said it; null when it does not count.</returns>
     private Node? Find(MemberMessage message, MemberChange change)
@@ -167,7 +191,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         if (isNew)
             _views[news.Id] = view = new View();
         View before = view!.Copy();
-        (bool, bool) said = (node.Wants.Contains(news.Id), node.Claims.ContainsKey(news.Id));
+        (bool, bool, Taker?) said = node.SaysOf(news.Id);
         if (news.Stand == PartitionStand.Wants)
             node.Wants.Add(news.Id);
         else
@@ -176,12 +200,17 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             node.Claims.TryAdd(news.Id, time.GetTimestamp());
         else
             node.Claims.Remove(news.Id);
+        if (news.Stand is PartitionStand.Prepares or PartitionStand.Ready or PartitionStand.Unable)
+            node.Takes[news.Id] = new Taker(node.Name, news.Stand, news.Left);
+        else
+            node.Takes.Remove(news.Id);
         // An epoch before the newest is old news, unless its stream was made anew.
         bool isOld = news.Epoch < view.Epoch && IsLed(view);
         if (news.Stand == PartitionStand.Leads && !isOld)
         {
             (view.Node, view.Run, view.Epoch) = (node.Name, node.Run, news.Epoch);
             (view.IsReleased, view.To, view.IsPinned) = (false, "", news.IsPinned);
+            view.Next = news.To;
         }
         else if (news.Stand == PartitionStand.Released && !isOld && !IsKnown(view, news))
         {
@@ -189,7 +218,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             (view.IsReleased, view.To, view.IsPinned) = (true, news.To, news.IsPinned);
             view.Released = time.GetTimestamp();
         }
-        if (isNew || !view.IsAs(before) || said != (node.Wants.Contains(news.Id), node.Claims.ContainsKey(news.Id)))
+        if (isNew || !view.IsAs(before) || said != node.SaysOf(news.Id))
             change.Partitions.Add(news.Id);
     }
 
@@ -223,6 +252,11 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             if (!(isNamed && stand == PartitionStand.Claims) && node.Claims.Remove(id))
                 change.Partitions.Add(id);
         }
+        foreach (PartitionId id in node.Takes.Keys.Where(id => !node.Round.ContainsKey(id)).ToArray())
+        {
+            node.Takes.Remove(id);
+            change.Partitions.Add(id);
+        }
         node.Wants.RemoveWhere(id => node.Round.GetValueOrDefault(id) != PartitionStand.Wants);
         node.Round = [];
     }
@@ -232,6 +266,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         node.IsNoticed = false;
         node.Wants.Clear();
         node.Claims.Clear();
+        node.Takes.Clear();
         change.IsOfNodes = true;
         change.Gone.Add(Describe(node));
     }
@@ -291,10 +326,25 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         /// <summary>What it claims, and since when.</summary>
         public Dictionary<PartitionId, long> Claims { get; } = [];
 
+        /// <summary>What it is to take over.</summary>
+        public Dictionary<PartitionId, Taker> Takes { get; } = [];
+
         /// <summary>What the parts have named of a round that is arriving.</summary>
         public Dictionary<PartitionId, PartitionStand> Round { get; set; } = [];
 
         public int Parts { get; set; }
+
+        /// <summary>Whether it asks for a partition, or reads it already to take it over.</summary>
+        public bool IsWanting(PartitionId partition) =>
+            Wants.Contains(partition)
+            || (Takes.TryGetValue(partition, out Taker taker) && taker.Stand != PartitionStand.Unable);
+
+        public (bool, bool, Taker?) SaysOf(PartitionId partition) =>
+            (
+                Wants.Contains(partition),
+                Claims.ContainsKey(partition),
+                Takes.TryGetValue(partition, out Taker taker) ? taker : null
+            );
     }
 
     /// <summary>A partition, as the nodes described it last.</summary>
@@ -310,6 +360,9 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
 
         public string To { get; set; } = "";
 
+        /// <summary>The node that its leader is about to hand it over to.</summary>
+        public string Next { get; set; } = "";
+
         public bool IsPinned { get; set; }
 
         public long Released { get; set; }
@@ -317,7 +370,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         public View Copy() => (View)MemberwiseClone();
 
         public bool IsAs(View other) =>
-            (Node, Run, Epoch, IsReleased, To, IsPinned)
-            == (other.Node, other.Run, other.Epoch, other.IsReleased, other.To, other.IsPinned);
+            (Node, Run, Epoch, IsReleased, To, Next, IsPinned)
+            == (other.Node, other.Run, other.Epoch, other.IsReleased, other.To, other.Next, other.IsPinned);
     }
 }

@@ -5,15 +5,21 @@ namespace LightQ.Broker.Cluster;
 /// <param name="Partition">Its number within the topic.</param>
 /// <param name="Stand">What the node is to it.</param>
 /// <param name="Epoch">The epoch in which it leads or led; 0 for none.</param>
-/// <param name="To">The node that it was released to; empty for none in particular.</param>
+/// <param name="To">
+/// The node that it was released to, or is to be handed over to; empty for none in particular.
+/// </param>
 /// <param name="IsPinned">Whether an operator wished that this node, or <paramref name="To"/>, leads it.</param>
+/// <param name="Left">
+/// Of a node that is to take it over: the entries of the stream that it has yet to read. Null for an unknown number.
+/// </param>
 internal sealed record PartitionNews(
     Guid Topic,
     uint Partition,
     PartitionStand Stand,
     uint Epoch = 0,
     string To = "",
-    bool IsPinned = false
+    bool IsPinned = false,
+    long? Left = null
 )
 {
     /// <summary>The partition.</summary>

@@ -17,4 +17,13 @@ internal enum PartitionStand
 
     /// <summary>It leads the partition no longer.</summary>
     Released,
+
+    /// <summary>It is to take the partition over, and reads what its journal lacks.</summary>
+    Prepares,
+
+    /// <summary>It is to take the partition over, and its journal lacks next to nothing.</summary>
+    Ready,
+
+    /// <summary>It was to take the partition over, and cannot read it.</summary>
+    Unable,
 }

@@ -15,6 +15,12 @@ internal readonly record struct Situation
     /// <summary>Whether an operator wished that leader, or the node that it is released to.</summary>
     public required bool IsPinned { get; init; }
 
+    /// <summary>The node that its leader is about to hand it over to; empty for none.</summary>
+    public required string NextLeader { get; init; }
+
+    /// <summary>What live nodes say that were asked to take it over.</summary>
+    public required IReadOnlyList<Taker> Takers { get; init; }
+
     /// <summary>The node that it was released to, if that is alive; else empty.</summary>
     public required string ReleasedTo { get; init; }
 

@@ -65,7 +65,11 @@ internal sealed class ReplicatedLog : ITopicLog
         _yieldsTo = options.YieldsTo;
         _memory = RingMemory.Native(options.RingBytes);
         _ring = new ByteRing(_memory, options.MaxBatchBytes);
-        Copy = new CommittedCopy(local, state, appendLock);
+        MarkFile? marks = options.MarkPath is { } path
+            ? new MarkFile(path, stream.Name, () => local.DurableOffset)
+            : null;
+        Copy = new CommittedCopy(local, state, appendLock, marks, options.WrongMark);
+        Fill = new JournalFill(stream, Copy, time);
         _mostBodyBytes = options.MaxBodyBytes;
         _sender = new RunSender(stream, _ring, Copy, Capture, OnStored, options, progress, OnLost);
     }
@@ -114,6 +118,9 @@ internal sealed class ReplicatedLog : ITopicLog
     /// <summary>The local copy, which takes in what is committed.</summary>
     internal CommittedCopy Copy { get; }
 
+    /// <summary>Reads the stream into the journal, before the partition is claimed.</summary>
+    internal JournalFill Fill { get; }
+
     /// <summary>
     /// Claims the partition: reads what counts of its stream, rebuilds its state, and takes batches from then on. Once.
     /// </summary>
@@ -121,7 +128,13 @@ internal sealed class ReplicatedLog : ITopicLog
     /// <exception cref="OperationCanceledException">Stopped, or another node has claimed it first.</exception>
     public async Task ClaimAsync(string node, CancellationToken cancellationToken)
     {
-        var takeover = new Takeover(_stream, Copy, _time) { Yields = _yieldsTo };
+        var takeover = new Takeover(_stream, Copy, _time)
+        {
+            Yields = _yieldsTo,
+            Mark = Copy.Marks?.Latest,
+            MarkIsWrong = Copy.ForgetMark,
+            Known = Fill.Passed,
+        };
         Ownership owned = await takeover.ClaimAsync(node, _local.EndOffset, cancellationToken).ConfigureAwait(false);
         await Copy.WrittenAsync(cancellationToken).ConfigureAwait(false);
         VoidEntries = takeover.Replay.VoidEntries;
@@ -208,6 +221,8 @@ internal sealed class ReplicatedLog : ITopicLog
     public async ValueTask DeleteAsync()
     {
         await EndAsync().ConfigureAwait(false);
+        if (Copy.Marks is { } marks)
+            await marks.DeleteAsync().ConfigureAwait(false);
         await _local.DeleteAsync().ConfigureAwait(false);
     }
 
@@ -215,6 +230,8 @@ internal sealed class ReplicatedLog : ITopicLog
     {
         await EndAsync().ConfigureAwait(false);
         await _local.DisposeAsync().ConfigureAwait(false);
+        if (Copy.Marks is { } marks)
+            await marks.CloseAsync().ConfigureAwait(false);
     }
 
     private PendingEntry Capture(EntryKind kind)

@@ -8,15 +8,28 @@ namespace LightQ.Broker.Replication;
 /// earlier ones, of which it also rebuilds the partition's state.
 /// </summary>
 /// <remarks>One thread at a time copies; the journal's threads call <see cref="OnProgress"/>.</remarks>
-internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock appendLock) : IReplayTarget
+internal sealed class CommittedCopy(
+    Journal journal,
+    IPartitionState state,
+    Lock appendLock,
+    MarkFile? marks = null,
+    Action<StreamMark>? wrongMark = null
+) : IReplayTarget
 {
     /// <summary>A wait is never longer: the writer may have made room just before it was asked.</summary>
     private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(20);
     private readonly Lock _journalLock = new();
     private TaskCompletionSource _room = NewRoom();
+    private StreamMark _lastCopied;
 
     /// <summary>The first offset that the journal holds: retention has let go what is in front of it.</summary>
     public long StartOffset => journal.StartOffset;
+
+    /// <summary>One behind the last offset that the journal holds.</summary>
+    public long EndOffset => journal.EndOffset;
+
+    /// <summary>Remembers how far of the stream the journal goes; null where that is not remembered.</summary>
+    public MarkFile? Marks => marks;
 
     /// <summary>
     /// Where the stream begins, when retention has removed from it what would follow in the journal: only one that
@@ -30,6 +43,16 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
         // Most of the time nobody waits.
         if (!Volatile.Read(ref _room).Task.IsCompleted)
             Volatile.Read(ref _room).TrySetResult();
+        marks?.OnProgress();
+    }
+
+    /// <summary>The stream has something else where the mark is: it is reported, and not believed any more.</summary>
+    public void ForgetMark()
+    {
+        if (marks?.Latest is not { } mark)
+            return;
+        marks.Forget();
+        wrongMark?.Invoke(mark);
     }
 
     /// <summary>Gives back the journal's memory, if nothing waits in it.</summary>
@@ -47,9 +70,13 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
     }
 
     /// <summary>Copies a committed run of whole batches; waits while the journal has no room.</summary>
+    /// <param name="run">The run.</param>
+    /// <param name="sequence">Where the stream has it.</param>
+    /// <param name="cancellationToken">Stops waiting.</param>
     /// <exception cref="ReplicationException">The journal has failed.</exception>
-    public async ValueTask AppendAsync(ReadOnlyMemory<byte> run, CancellationToken cancellationToken)
+    public async ValueTask AppendAsync(ReadOnlyMemory<byte> run, ulong sequence, CancellationToken cancellationToken)
     {
+        int length = run.Length;
         while (!run.IsEmpty)
         {
             int copied = AppendSome(run.Span);
@@ -58,6 +85,7 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
             if (!run.IsEmpty)
                 await WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
         }
+        marks?.Note(_lastCopied with { Sequence = sequence }, length);
     }
 
     void IReplayTarget.OnSnapshot(ReadOnlySpan<byte> saved)
@@ -95,6 +123,13 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
                 state.OnReplayed(batch);
         }
         return true;
+    }
+
+    void IReplayTarget.OnRead(in StreamMark mark, long bytes)
+    {
+        // What retention has removed from the stream, the journal may lack: OnEnd finds out.
+        if (mark.NextOffset <= journal.EndOffset)
+            marks?.Note(mark, bytes);
     }
 
     /// <inheritdoc/>
@@ -140,6 +175,7 @@ internal sealed class CommittedCopy(Journal journal, IPartitionState state, Lock
                 }
                 if (result != AppendResult.Appended)
                     break;
+                _lastCopied = StreamMark.Of(0, batch);
                 copied += batch.Length;
             }
         }

@@ -20,6 +20,14 @@ internal interface IReplayTarget
     /// <returns>False to be asked again when <see cref="WaitForRoomAsync"/> ends.</returns>
     bool TryTake(in BatchView batch, bool isInSnapshot);
 
+    /// <summary>An entry that counts was taken in as a whole: data, or a claim.</summary>
+    /// <param name="mark">The entry, and what is known behind it.</param>
+    /// <param name="bytes">How long it is.</param>
+    void OnRead(in StreamMark mark, long bytes)
+    {
+        // Only who keeps what it reads remembers how far it is.
+    }
+
     /// <summary>Everything in front of an offset has been read, but for what retention has removed.</summary>
     /// <exception cref="ReplicationException">The target lacks something of it that it needs.</exception>
     void OnEnd(long nextOffset);

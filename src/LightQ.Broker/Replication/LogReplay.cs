@@ -21,6 +21,7 @@ internal sealed class LogReplay(IReplayTarget target)
     private readonly List<ReadOnlyMemory<byte>> _parts = [];
     private SavedState? _awaited;
     private ulong _lastPart;
+    private uint _lastChecksum;
     private long _purgedTo;
     private bool _isBehindHole; // Until an entry counts.
 
@@ -39,6 +40,9 @@ internal sealed class LogReplay(IReplayTarget target)
     /// <summary>The sequence of the last snapshot that counts; 0 for none.</summary>
     public ulong ConfirmedSnapshot { get; private set; }
 
+    /// <summary>Bytes that were read behind that snapshot.</summary>
+    public long TailBytes { get; private set; }
+
     /// <summary>Who claimed last; null for nobody.</summary>
     public Claimant? Claimant { get; private set; }
 
@@ -54,6 +58,24 @@ internal sealed class LogReplay(IReplayTarget target)
     {
         (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (0, 0, 0, 0, 0);
         (_awaited, _purgedTo) = (saved, saved?.EndOffset ?? 0);
+    }
+
+    /// <summary>
+    /// Begins behind an entry that counts and was read before, with everything in front of it. The state is the
+    /// snapshot's from there on.
+    /// </summary>
+    /// <param name="mark">The entry; the stream has it.</param>
+    /// <param name="saved">A snapshot that counts and lies behind it.</param>
+    public void StartAt(in StreamMark mark, SavedState saved)
+    {
+        (Sequence, Epoch, NextOffset, AppendTime, ConfirmedSnapshot) = (
+            mark.Sequence,
+            mark.Epoch,
+            mark.NextOffset,
+            mark.AppendTime,
+            0
+        );
+        (_awaited, _purgedTo) = (saved, saved.EndOffset);
     }
 
     /// <summary>Begins behind a snapshot that a claim or a later entry has named (rule R4).</summary>
@@ -121,6 +143,7 @@ internal sealed class LogReplay(IReplayTarget target)
         LoadAwaited(stream, entry.Sequence); // Its own entries may have been purged meanwhile.
         _isBehindHole |= entry.Sequence != Sequence + 1;
         Sequence = entry.Sequence;
+        TailBytes += entry.Payload.Length;
         bool isValid =
             entry.Kind == EntryKind.Data
                 ? await TakeRunAsync(stream, entry, cancellationToken).ConfigureAwait(false)
@@ -149,6 +172,7 @@ internal sealed class LogReplay(IReplayTarget target)
         {
             Epoch = entry.Epoch;
             Claimant = Replication.Claimant.Decode(entry.Body.Span);
+            target.OnRead(StreamMark.Of(stored.Sequence, entry, stored.Payload.Span), stored.Payload.Length);
         }
         else if (entry.Kind == EntryKind.Snapshot)
         {
@@ -173,7 +197,7 @@ internal sealed class LogReplay(IReplayTarget target)
         _lastPart = sequence;
         if (part.PartsLeft != 0)
             return;
-        ConfirmedSnapshot = sequence;
+        (ConfirmedSnapshot, TailBytes) = (sequence, 0);
         if (_awaited is null)
             target.OnPassed(SavedState.Join(_parts));
         _parts.Clear();
@@ -192,6 +216,7 @@ internal sealed class LogReplay(IReplayTarget target)
             );
         }
         _awaited = null;
+        (ConfirmedSnapshot, TailBytes) = (saved.Sequence, 0);
         target.OnSnapshot(saved.State);
     }
 
@@ -208,6 +233,10 @@ internal sealed class LogReplay(IReplayTarget target)
             else
                 await target.WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
         }
+        target.OnRead(
+            new StreamMark(entry.Sequence, EntryKind.Data, Epoch, NextOffset, AppendTime, _lastChecksum),
+            entry.Payload.Length
+        );
         return true;
     }
 
@@ -217,7 +246,7 @@ internal sealed class LogReplay(IReplayTarget target)
         length = batch.Length;
         if (!target.TryTake(batch, isInSnapshot: _awaited is not null))
             return false;
-        (NextOffset, AppendTime) = (batch.NextOffset, batch.AppendTime);
+        (NextOffset, AppendTime, _lastChecksum) = (batch.NextOffset, batch.AppendTime, batch.HeaderCrc);
         return true;
     }
 

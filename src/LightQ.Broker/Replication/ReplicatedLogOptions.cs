@@ -25,6 +25,15 @@ internal sealed record ReplicatedLogOptions
     public Func<string, bool>? YieldsTo { get; init; }
 
     /// <summary>
+    /// The file that remembers how far of the stream the journal goes; null for none: then a takeover whose journal
+    /// ends before the snapshot reads the stream from its front.
+    /// </summary>
+    public string? MarkPath { get; init; }
+
+    /// <summary>Called when the stream has something else than that file says.</summary>
+    public Action<StreamMark>? WrongMark { get; init; }
+
+    /// <summary>
     /// Most bytes of a part of a snapshot, or of positions: of what an entry holds behind its header.
     /// </summary>
     public int MaxBodyBytes => Math.Min(MaxRunBytes, MaxEntryBytes) - ControlEntry.HeaderSize;

@@ -45,6 +45,7 @@ internal sealed class RunSender : IAsyncDisposable
     private long _position;
     private long _committed;
     private long _unsaved;
+    private long _inherited;
     private bool _isSnapshotWanted;
     private bool _arePositionsWanted;
     private bool _isActive;
@@ -99,6 +100,7 @@ internal sealed class RunSender : IAsyncDisposable
     {
         (_last, _epoch) = (owned.Sequence, owned.Epoch);
         _confirmedSnapshot = _named = owned.ConfirmedSnapshot;
+        _inherited = owned.TailBytes;
         Volatile.Write(ref _isActive, true);
     }
 
@@ -175,7 +177,7 @@ internal sealed class RunSender : IAsyncDisposable
                     Volatile.Write(ref _committed, end);
                     _unsaved += end - begin;
                     _progress();
-                    await _copy.AppendAsync(bytes, _stop.Token).ConfigureAwait(false);
+                    await _copy.AppendAsync(bytes, _last, _stop.Token).ConfigureAwait(false);
                     MoveTo(end);
                 }
                 else if (_pending is not null)
@@ -225,10 +227,10 @@ internal sealed class RunSender : IAsyncDisposable
 
     private PendingEntry? TryCapture()
     {
-        if (_unsaved >= _options.SnapshotBytes || Volatile.Read(ref _isSnapshotWanted))
+        if (_unsaved + _inherited >= _options.SnapshotBytes || Volatile.Read(ref _isSnapshotWanted))
         {
             Volatile.Write(ref _isSnapshotWanted, false);
-            if (_unsaved > 0 || End != _position)
+            if (_unsaved > 0 || _inherited > MostUnsaved || End != _position)
             {
                 Volatile.Write(ref _arePositionsWanted, false); // They are in it.
                 return _capture(EntryKind.Snapshot);
@@ -293,6 +295,7 @@ internal sealed class RunSender : IAsyncDisposable
         {
             Volatile.Write(ref _confirmedSnapshot, _last);
             Volatile.Write(ref _unsaved, 0);
+            _inherited = 0;
             _saved.Enqueue((pending.EndOffset, first));
             _untrimmed = first;
             _prepared?.TrySetResult();

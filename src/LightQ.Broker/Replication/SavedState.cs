@@ -13,10 +13,20 @@ internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, lo
 
     /// <summary>The last snapshot that surely counts (rule R4); null for none.</summary>
     /// <exception cref="ReplicationException">The engine cannot be reached, or the snapshot is damaged.</exception>
-    public static async ValueTask<SavedState?> FindAsync(IReplicatedStream stream, CancellationToken cancellationToken)
+    public static ValueTask<SavedState?> FindAsync(IReplicatedStream stream, CancellationToken cancellationToken) =>
+        FindAsync(stream, known: null, cancellationToken);
+
+    /// <summary>The same; one that was read before is not read again.</summary>
+    public static async ValueTask<SavedState?> FindAsync(
+        IReplicatedStream stream,
+        SavedState? known,
+        CancellationToken cancellationToken
+    )
     {
         ulong sequence = await FindSequenceAsync(stream, cancellationToken).ConfigureAwait(false);
-        return sequence == 0 ? null : await ReadAsync(stream, sequence, cancellationToken).ConfigureAwait(false);
+        return sequence == 0 ? null
+            : sequence == known?.Sequence ? known
+            : await ReadAsync(stream, sequence, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Reads the snapshot that ends at a sequence.</summary>

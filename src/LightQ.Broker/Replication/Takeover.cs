@@ -17,6 +17,15 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     /// </summary>
     public Func<string, bool>? Yields { get; init; }
 
+    /// <summary>How far of the stream the node's journal goes, if that is known.</summary>
+    public StreamMark? Mark { get; init; }
+
+    /// <summary>A snapshot of the stream that was read before, if any.</summary>
+    public SavedState? Known { get; init; }
+
+    /// <summary>Called when the stream has something else than the mark says; null for nothing.</summary>
+    public Action? MarkIsWrong { get; init; }
+
     /// <summary>What was read.</summary>
     public LogReplay Replay { get; } = new(target);
 
@@ -24,7 +33,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     /// <param name="node">The node's name.</param>
     /// <param name="heldTo">
     /// One behind the last offset that the node has itself. When the snapshot begins behind it, the stream is read from
-    /// its front.
+    /// the mark, or from its front.
     /// </param>
     /// <param name="cancellationToken">Stops it, between two attempts too.</param>
     /// <exception cref="ReplicationException">The engine cannot be reached, or the stream is damaged.</exception>
@@ -35,26 +44,12 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
         Task beginning = BeginAsync(heldTo, cancellationToken);
         await Task.WhenAll(asked, beginning).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         StreamBounds bounds = await asked.ConfigureAwait(false);
-        // The first entry is a claim, and claims are never removed.
-        if (bounds.First > 1)
-        {
-            throw new ReplicationException(
-                $"{stream.Name} begins at entry {bounds.First} and not at 1: its replicated log has lost what was in "
-                    + "front."
-            );
-        }
+        ReplayStart.DemandFront(stream, bounds);
         await beginning.ConfigureAwait(false);
         TimeSpan pause = ClaimPause;
         var own = new Claimant(node, Guid.NewGuid());
         await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);
-        // Only what the stream had confirmed is held. Nothing may be appended at offsets that were given out before.
-        if (Replay.NextOffset < heldTo)
-        {
-            throw new ReplicationException(
-                $"{stream.Name} ends at offset {Replay.NextOffset}, and this node holds what had been confirmed up to "
-                    + $"{heldTo}: the stream has lost it, or is another one."
-            );
-        }
+        ReplayStart.DemandEnd(stream, Replay, heldTo);
         while (true)
         {
             target.OnEnd(Replay.NextOffset);
@@ -66,17 +61,20 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
                 Replay.ConfirmedSnapshot,
                 own.Encode()
             );
+            byte[] bytes = claim.Encode();
             EntryAppend answer = await stream
-                .AppendAsync(EntryKind.Claim, claim.Encode(), Replay.Sequence, cancellationToken)
+                .AppendAsync(EntryKind.Claim, bytes, Replay.Sequence, cancellationToken)
                 .ConfigureAwait(false);
             if (answer.Outcome == AppendOutcome.Stored && answer.Sequence == Replay.Sequence + 1)
             {
+                target.OnRead(StreamMark.Of(answer.Sequence, claim, bytes), bytes.Length);
                 return new Ownership(
                     claim.Epoch,
                     answer.Sequence,
                     claim.EndOffset,
                     claim.AppendTime,
-                    claim.ConfirmedSnapshot
+                    claim.ConfirmedSnapshot,
+                    Replay.TailBytes
                 );
             }
 
@@ -102,10 +100,10 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
 
     private async Task BeginAsync(long heldTo, CancellationToken cancellationToken)
     {
-        SavedState? saved = await SavedState.FindAsync(stream, cancellationToken).ConfigureAwait(false);
-        if (saved is not null && saved.EndOffset <= heldTo)
-            Replay.StartBehind(saved);
-        else
-            Replay.StartAtFront(saved);
+        bool isWrong = await ReplayStart
+            .BeginAsync(Replay, stream, heldTo, Mark, Known, cancellationToken)
+            .ConfigureAwait(false);
+        if (isWrong)
+            MarkIsWrong?.Invoke();
     }
 }

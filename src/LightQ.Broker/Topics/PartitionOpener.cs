@@ -127,6 +127,11 @@ internal sealed class PartitionOpener(
     }
 
     /// <summary>Opens a partition of a topic with replicas, and claims it.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="index">The partition's number.</param>
+    /// <param name="opened">The partition, if it is open already, not claimed; it is closed when this fails.</param>
+    /// <param name="yields">Whether to leave it to a node that claims it at the same time.</param>
+    /// <param name="cancellationToken">Stops it.</param>
     /// <exception cref="ReplicationException">
     /// The engine cannot be reached, or the stream is damaged.
     /// </exception>
@@ -137,15 +142,16 @@ internal sealed class PartitionOpener(
     public async Task<(Partition Partition, ReplicatedLog Log)> ClaimAsync(
         Topic topic,
         uint index,
+        (Partition Partition, ReplicatedLog Log)? opened,
         Func<string, bool> yields,
         CancellationToken cancellationToken
     )
     {
         ReplicationOptions replication = broker().Replication!;
-        replication.Demand(topic.Settings.MaxBatchBytes);
         for (long firstOffset = 0; ; )
         {
-            (Partition partition, ReplicatedLog log) = OpenReplicated(topic, index, firstOffset, replication, yields);
+            (Partition partition, ReplicatedLog log) = opened ?? OpenReplicated(topic, index, firstOffset, yields);
+            opened = null;
             try
             {
                 await log.ClaimAsync(replication.Node, cancellationToken).ConfigureAwait(false);
@@ -167,14 +173,22 @@ internal sealed class PartitionOpener(
         }
     }
 
-    private (Partition Partition, ReplicatedLog Log) OpenReplicated(
+    /// <summary>Opens a partition of a topic with replicas, which is not claimed yet.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="index">The partition's number.</param>
+    /// <param name="firstOffset">Where a journal begins that is made anew.</param>
+    /// <param name="yields">Whether a claim gives way to a node that claims it at the same time.</param>
+    /// <exception cref="ReplicationException">The engine does not take the topic's batches.</exception>
+    /// <exception cref="IOException">The journal cannot be opened.</exception>
+    public (Partition Partition, ReplicatedLog Log) OpenReplicated(
         Topic topic,
         uint index,
         long firstOffset,
-        ReplicationOptions replication,
         Func<string, bool> yields
     )
     {
+        ReplicationOptions replication = broker().Replication!;
+        replication.Demand(topic.Settings.MaxBatchBytes);
         Partition partition = NewDurable(topic, index);
         Func<Guid, ulong, uint, bool> isProducer = producers();
         Journal journal = OpenCopy(partition, firstOffset);
@@ -189,6 +203,8 @@ internal sealed class PartitionOpener(
                 MaxBatchBytes = partition.MaxBatchBytes,
                 MaxEntryBytes = replication.Engine.MaxEntryBytes,
                 YieldsTo = yields,
+                MarkPath = $"{journal.Options.Directory}.mark",
+                WrongMark = mark => replication.Events?.OnWrongMark(partition, mark.Sequence),
             },
             partition.AppendLock,
             time,
@@ -237,6 +253,13 @@ internal sealed class PartitionOpener(
         if (broker().Replication is not null)
             new TopicLabel(topic.Name, topic.Settings.Replicas).Write(DirectoryOf(topic.Id));
     }
+
+    /// <summary>
+    /// Whether the partition has replicas and is not claimed: its delays and groups are not known, which may need what
+    /// is old.
+    /// </summary>
+    private static bool IsStateUnknown(Partition partition) =>
+        partition.Positions is not null && partition.Log is not ReplicatedLog { IsOwner: true };
 
     private static void Announce(Partition partition)
     {
@@ -325,8 +348,9 @@ internal sealed class PartitionOpener(
             MaxBatchBytes = partition.MaxBatchBytes,
             RetentionBytes = settings.RetentionBytes == 0 ? null : settings.RetentionBytes,
             RetentionAge = settings.RetentionAge == TimeSpan.Zero ? null : settings.RetentionAge,
-            KeepFrom = (removable, bytes) => partition.Delays?.KeepFrom(removable, bytes) ?? long.MaxValue,
-            SettledBefore = () => settledBefore(partition),
+            KeepFrom = (removable, bytes) =>
+                IsStateUnknown(partition) ? 0 : partition.Delays?.KeepFrom(removable, bytes) ?? long.MaxValue,
+            SettledBefore = () => IsStateUnknown(partition) ? 0 : settledBefore(partition),
         };
     }
 

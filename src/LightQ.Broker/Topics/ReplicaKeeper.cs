@@ -18,7 +18,9 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
 {
     private static readonly TimeSpan ShortestPause = TimeSpan.FromMilliseconds(50),
         LongestPause = TimeSpan.FromSeconds(1),
-        LetterPoll = TimeSpan.FromMilliseconds(5);
+        LetterPoll = TimeSpan.FromMilliseconds(5),
+        PreparationPoll = TimeSpan.FromMilliseconds(250),
+        LongestStart = TimeSpan.FromSeconds(2);
 
     private readonly ReplicaSite _site;
     private readonly Topic _topic;
@@ -33,8 +35,9 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private TimeSpan _pause;
     private long _paused;
     private bool _isFailing;
-    private PartitionStand _told;
+    private (PartitionStand Stand, long? Left) _told;
     private PendingMove? _move;
+    private ReplicaTaker? _taker;
 
     public ReplicaKeeper(ReplicaSite site, Topic topic, uint index)
     {
@@ -69,11 +72,18 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         _changed.Set();
         try
         {
-            return await move.Done.Task.WaitAsync(_site.Options.AnswerTimeout, Time).ConfigureAwait(false);
+            // The node that asked waits for the answer as long, and is to have it in time.
+            return await move
+                .Done.Task.WaitAsync(_site.Options.AnswerTimeout - _site.Options.AskAgain, Time)
+                .ConfigureAwait(false);
         }
         catch (TimeoutException)
         {
-            return $"the node {to} has not taken it within {_site.Options.AnswerTimeout.TotalSeconds} s";
+            return
+                Members.Of(_id).Takers.FirstOrDefault(taker => taker.Node == to)
+                    is { Stand: PartitionStand.Prepares, Left: { } left }
+                ? $"the node {to} still has {left} entries to read, and takes it when it has read them"
+                : $"the node {to} has not taken it within {_site.Options.AnswerTimeout.TotalSeconds} s";
         }
     }
 
@@ -103,6 +113,11 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         {
             await StepDownAsync().ConfigureAwait(false);
         }
+        finally
+        {
+            if (_taker is { } taker)
+                await taker.DisposeAsync().ConfigureAwait(false);
+        }
     }
 
     /// <returns>Whether an operator wished that this node leads it.</returns>
@@ -124,17 +139,48 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             TimeSpan sincePause = Time.GetElapsedTime(_paused);
             if (turn.IsMine && sincePause >= _pause)
                 return turn.IsPinned;
+            await PrepareAsync(now).ConfigureAwait(false);
             bool mayAsk = !_isFailing || sincePause >= _site.Options.WantAgain;
-            TellIfNew(turn.Wants && mayAsk ? PartitionStand.Wants : PartitionStand.Follows);
+            if (_taker is { } taker)
+                TellIfNew(taker.Stand, taker.Left);
+            else
+                TellIfNew(turn.Wants && mayAsk ? PartitionStand.Wants : PartitionStand.Follows);
             Refuse(now);
             AnswerMove(now);
             TimeSpan? wait =
                 turn.IsMine ? _pause - sincePause
                 : turn.Wants && !mayAsk ? _site.Options.WantAgain - sincePause
                 : turn.Wait;
+            if (_taker is { Stand: PartitionStand.Prepares } && (wait is null || wait > PreparationPoll))
+                wait = PreparationPoll;
             await WaitForChangeAsync(wait).ConfigureAwait(false);
         }
     }
+
+    /// <summary>
+    /// Begins to read a partition that its leader is about to hand over to this node, and ends that when it is not.
+    /// </summary>
+    private async Task PrepareAsync(Situation now)
+    {
+        if (!now.IsLed)
+            return; // This node may claim it in a moment.
+        bool isNamed = now.NextLeader == Members.Node && now.Leader != Members.Node;
+        if (isNamed && _taker is null)
+        {
+            _taker = new ReplicaTaker(_site.Opener, _topic, _index, YieldsTo, Time, _changed.Set);
+            _taker.Begin();
+        }
+        else if (!isNamed && _taker is { } taker)
+        {
+            // It was passed over, and does not ask again at once.
+            if (taker.Stand != PartitionStand.Ready)
+                (_isFailing, _paused) = (true, Time.GetTimestamp());
+            _taker = null;
+            await taker.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    private bool YieldsTo(string node) => node != Members.Node && Members.Find(node) is { IsLive: true };
 
     private async Task LeadAsync(bool isPinned)
     {
@@ -149,6 +195,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         Tell(PartitionStand.Leads, epoch, isPinned: isPinned);
         _led.TrySetResult();
         Members.Events?.OnLeads(partition, epoch);
+        var succession = new Succession(_site.Options, Time);
+        using var start = new StartSlot(_site.Preparations, Time);
         while (true)
         {
             Situation now = Members.Of(_id);
@@ -166,31 +214,93 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                     .ConfigureAwait(false);
                 return;
             }
-            (string? to, bool toPinned) = FindSuccessor(now, isPinned);
+            TimeSpan? wait = null;
+            (string? to, bool toPinned) = FindSuccessor(now, isPinned, succession);
             if (to == Members.Node)
             {
                 isPinned = toPinned;
                 Tell(PartitionStand.Leads, epoch, isPinned: isPinned);
                 AnswerMove(Members.Of(_id));
             }
+            else if (to is not null && (to == succession.To || start.TryTake()))
+            {
+                SuccessionStep step = Look(partition, succession, now, to);
+                switch (step.Act)
+                {
+                    case SuccessionAct.Name:
+                        Tell(PartitionStand.Leads, epoch, to, isPinned);
+                        continue;
+                    case SuccessionAct.HandOver:
+                        if (await TryHandOverAsync(partition, log, to, toPinned, step.Reason).ConfigureAwait(false))
+                            return;
+                        continue;
+                    case SuccessionAct.PassOver:
+                        PassOver(partition, succession, to, step.Reason);
+                        continue;
+                }
+                wait = start.Within(LongestStart, step.Wait);
+            }
             else if (to is not null)
             {
-                if (await TryHandOverAsync(partition, log, to, toPinned).ConfigureAwait(false))
-                    return;
-                continue;
+                wait = PreparationPoll;
             }
-            await WaitForChangeAsync(null, log.Lost).ConfigureAwait(false);
+            if (to is null && succession.To.Length != 0)
+            {
+                succession.End();
+                start.Release();
+                Tell(PartitionStand.Leads, epoch, isPinned: isPinned);
+            }
+            await WaitForChangeAsync(wait, log.Lost).ConfigureAwait(false);
         }
+    }
+
+    private SuccessionStep Look(Partition partition, Succession succession, in Situation now, string to)
+    {
+        bool isNews = succession.Left is null;
+        SuccessionStep step = succession.Look(now, to, CandidatesOf(now, to), Members.IsStopping);
+        if (isNews && step.Act == SuccessionAct.Wait && succession.Left is > JournalFill.MostNew and var left)
+            Members.Events?.OnPrepares(partition, to, left);
+        return step;
+    }
+
+    /// <summary>Of a node that drains or stops: those that may get the partition. Else only one may.</summary>
+    private string[]? CandidatesOf(in Situation now, string to) =>
+        Members.IsDraining && !IsMovedTo(to) ? [.. SettledOf(now)] : null;
+
+    private bool IsMovedTo(string node)
+    {
+        lock (_moveLock)
+            return _move is { Done.Task.IsCompleted: false } move && move.To == node;
+    }
+
+    private void PassOver(Partition partition, Succession succession, string to, string reason)
+    {
+        Members.Events?.OnPassedOver(partition, to, reason);
+        lock (_moveLock)
+        {
+            if (_move is { Done.Task.IsCompleted: false } move && move.To == to)
+                move.Done.TrySetResult($"the node {to} does not take it: {reason}");
+        }
+        if (!Members.IsDraining)
+            succession.Refuse(to);
     }
 
     /// <returns>Null when it failed, or when another node leads it meanwhile.</returns>
     private async Task<(Partition Partition, ReplicatedLog Log)?> ClaimAsync()
     {
         using var claiming = CancellationTokenSource.CreateLinkedTokenSource(_stop.Token);
+        (Partition, ReplicatedLog)? opened = null;
+        if (_taker is { } taker)
+        {
+            _taker = null;
+            opened = await taker.TakeAsync().ConfigureAwait(false);
+            await taker.DisposeAsync().ConfigureAwait(false);
+        }
         Task<(Partition, ReplicatedLog)> claim = _site.Opener.ClaimAsync(
             _topic,
             _index,
-            node => node != Members.Node && Members.Find(node) is { IsLive: true },
+            opened,
+            YieldsTo,
             claiming.Token
         );
         while (!claim.IsCompleted && !_stop.IsCancellationRequested)
@@ -229,7 +339,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     }
 
     /// <summary>The node that is to lead the partition in the place of this one, if any.</summary>
-    private (string? To, bool IsPinned) FindSuccessor(in Situation now, bool isPinned)
+    private (string? To, bool IsPinned) FindSuccessor(in Situation now, bool isPinned, Succession succession)
     {
         lock (_moveLock)
         {
@@ -243,18 +353,36 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         if (now.Ranking.Count == 0 || now.Ranking[0] == Members.Node)
             return default;
         if (Members.IsDraining)
-            return (NextOf(now) ?? now.Ranking[0], false);
-        return !isPinned && now.IsWanted ? (now.Ranking[0], false) : default;
+            return (succession.Choose(SettledOf(now)) ?? now.Ranking[0], false);
+        return !isPinned && now.IsWanted && succession.MayHave(now.Ranking[0]) ? (now.Ranking[0], false) : default;
     }
 
-    /// <summary>The first choice besides this node that can claim at once.</summary>
+    /// <summary>The node that is to take the partition from one that stops: one that has read it, if there is one.</summary>
     private string? NextOf(in Situation now)
     {
-        IReadOnlyList<string> settling = now.Settling;
-        return now.Ranking.FirstOrDefault(node => node != Members.Node && !settling.Contains(node));
+        string[] settled = [.. SettledOf(now)];
+        Taker[] takers = [.. now.Takers.Where(taker => settled.Contains(taker.Node))];
+        return takers.FirstOrDefault(taker => taker.Stand == PartitionStand.Ready).Node
+            ?? takers.FirstOrDefault(taker => taker.Stand == PartitionStand.Prepares).Node
+            ?? settled.FirstOrDefault();
     }
 
-    private async Task<bool> TryHandOverAsync(Partition partition, ReplicatedLog log, string to, bool isPinned)
+    /// <summary>The nodes besides this one that can claim at once, the first choice in front.</summary>
+    private IEnumerable<string> SettledOf(Situation now) =>
+        now.Ranking.Where(node => node != Members.Node && !now.Settling.Contains(node));
+
+    /// <param name="partition">The partition.</param>
+    /// <param name="log">Its log.</param>
+    /// <param name="to">The node that gets it.</param>
+    /// <param name="isPinned">Whether an operator wished that.</param>
+    /// <param name="unprepared">Why it gets it though it is not ready; empty when it is.</param>
+    private async Task<bool> TryHandOverAsync(
+        Partition partition,
+        ReplicatedLog log,
+        string to,
+        bool isPinned,
+        string unprepared
+    )
     {
         uint epoch = log.Epoch;
         string reason = $"it is handed over to node {to}";
@@ -263,6 +391,10 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         {
             // The wait may have been long.
             if (log.Lost.IsCompleted || Members.Find(to) is not { IsLive: true, State: MemberState.Alive })
+                return false;
+            if (unprepared.Length != 0)
+                Members.Events?.OnUnprepared(partition, to, unprepared);
+            else if (!Members.Of(_id).Takers.Any(taker => taker.Node == to && taker.Stand == PartitionStand.Ready))
                 return false;
             await PatientlyAsync(log.PrepareStepDownAsync).ConfigureAwait(false);
             await EndSettlingAsync(partition).ConfigureAwait(false);
@@ -334,7 +466,17 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         if (_topic.Partitions[(int)_index].Log is not ReplicatedLog log)
             return;
         await EndAppendsAsync(log, "the broker is stopping", holdsBack: false).ConfigureAwait(false);
-        Tell(PartitionStand.Released, log.Epoch, NextOf(Members.Of(_id)) ?? "");
+        Situation now = Members.Of(_id);
+        string to = NextOf(now) ?? "";
+        if (now.Takers.Any(taker => taker.Node == to && taker.Stand == PartitionStand.Prepares))
+        {
+            Members.Events?.OnUnprepared(
+                _topic.Partitions[(int)_index],
+                to,
+                "this broker stops, and StopTimeout is too short for that"
+            );
+        }
+        Tell(PartitionStand.Released, log.Epoch, to);
     }
 
     /// <summary>
@@ -396,16 +538,18 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             Put(Refused(refusal));
     }
 
-    private void TellIfNew(PartitionStand stand)
+    private void TellIfNew(PartitionStand stand, long? left = null)
     {
-        if (_told != stand)
-            Tell(stand);
+        // A node that is ready goes on to read; how much is left does not matter then.
+        left = stand == PartitionStand.Prepares ? left : null;
+        if (_told != (stand, left))
+            Tell(stand, left: left);
     }
 
-    private void Tell(PartitionStand stand, uint epoch = 0, string to = "", bool isPinned = false)
+    private void Tell(PartitionStand stand, uint epoch = 0, string to = "", bool isPinned = false, long? left = null)
     {
-        _told = stand;
-        Members.Tell(new PartitionNews(_id.Topic, _id.Partition, stand, epoch, to, isPinned));
+        _told = (stand, left);
+        Members.Tell(new PartitionNews(_id.Topic, _id.Partition, stand, epoch, to, isPinned, left));
     }
 
     /// <summary>Waits until something has changed, a time is over, or a task is done.</summary>

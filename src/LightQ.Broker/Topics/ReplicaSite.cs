@@ -27,6 +27,9 @@ internal sealed record ReplicaSite
     /// <summary>One handover at a time: each is a short silence, and a snapshot that the engine stores.</summary>
     public SemaphoreSlim Handovers { get; } = new(1, 1);
 
+    /// <summary>So many nodes are asked at once to read what they are to take over.</summary>
+    public SemaphoreSlim Preparations { get; } = new(4, 4);
+
     /// <summary>How long nodes wait for each other.</summary>
     public MemberOptions Options => Members.Options;
 }

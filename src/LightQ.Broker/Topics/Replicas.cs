@@ -178,7 +178,7 @@ internal sealed class Replicas(
     {
         if (Members is not { } members)
             return;
-        members.Drain();
+        members.Drain(isStopping: true);
         long began = time.GetTimestamp();
         while (
             time.GetElapsedTime(began) < timeout

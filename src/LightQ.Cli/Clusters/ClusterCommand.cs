@@ -72,17 +72,20 @@ internal static class ClusterCommand
         {
             string name = call.Required(node);
             var console = new CommandConsole();
-            await foreach (int left in call.Client.Cluster.DrainAsync(name, call.Cancellation))
+            await foreach (DrainProgress left in call.Client.Cluster.DrainAsync(name, call.Cancellation))
             {
                 if (call.IsJson)
                 {
                     CommandConsole.Line(
-                        JsonSerializer.Serialize(new DrainView(name, left), ClustersJson.Default.DrainView)
+                        JsonSerializer.Serialize(
+                            new DrainView(name, left.PartitionsLeft, left.EntriesLeft),
+                            ClustersJson.Default.DrainView
+                        )
                     );
                 }
                 else
                 {
-                    console.Progress($"{Plural.Of(left, "partition")} left");
+                    console.Progress(Describe(left));
                 }
             }
             console.EndProgress();
@@ -91,6 +94,15 @@ internal static class ClusterCommand
         });
         return command;
     }
+
+    private static string Describe(DrainProgress left) =>
+        $"{Plural.Of(left.PartitionsLeft, "partition")} left"
+        + (
+            left.EntriesLeft == 0
+                ? ""
+                : $"; the others have {left.EntriesLeft.ToString("N0", CultureInfo.InvariantCulture)} entries to read "
+                    + "first"
+        );
 
     private static BrokerCommand Move()
     {

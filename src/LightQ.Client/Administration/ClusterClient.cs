@@ -55,12 +55,12 @@ public sealed class ClusterClient
     /// </summary>
     /// <param name="node">The node's name.</param>
     /// <param name="cancellationToken">Ends the enumeration; the node drains nevertheless.</param>
-    /// <returns>The partitions that it still leads: at once, and after each that it has handed over. Last 0.</returns>
+    /// <returns>What is left: at once, and whenever it has changed. Last no partitions.</returns>
     /// <exception cref="LightQException">
     /// From the enumeration: a right is missing, there is no such node, no other node can take over, or none can be
     /// reached.
     /// </exception>
-    public async IAsyncEnumerable<int> DrainAsync(
+    public async IAsyncEnumerable<DrainProgress> DrainAsync(
         string node,
         [EnumeratorCancellation] CancellationToken cancellationToken = default
     )
@@ -74,7 +74,7 @@ public sealed class ClusterClient
             DrainNodeProgress progress in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false)
         )
         {
-            yield return (int)progress.PartitionsLeft;
+            yield return new DrainProgress((int)progress.PartitionsLeft, (long)progress.EntriesLeft);
         }
     }
 

@@ -64,14 +64,17 @@ internal sealed class ClusterService(
     {
         await broker.Replicas.DrainAsync(request.Node, context.CancellationToken).ConfigureAwait(false);
         await RaiseAsync(SecurityAction.NodeDrained, context, request.Node).ConfigureAwait(false);
-        int told = -1;
-        while (told != 0)
+        DrainNodeProgress? told = null;
+        while (told is not { PartitionsLeft: 0 })
         {
-            int left = Members!.LedBy(request.Node).Count;
-            if (left != told)
-                await responses.WriteAsync(new DrainNodeProgress { PartitionsLeft = (uint)left }).ConfigureAwait(false);
-            told = left;
-            if (left != 0)
+            var now = new DrainNodeProgress
+            {
+                PartitionsLeft = (uint)Members!.LedBy(request.Node).Count,
+                EntriesLeft = (ulong)Members.EntriesLeft(request.Node),
+            };
+            if (!now.Equals(told))
+                await responses.WriteAsync(told = now).ConfigureAwait(false);
+            if (now.PartitionsLeft != 0)
                 await Task.Delay(DrainLook, time, context.CancellationToken).ConfigureAwait(false);
         }
     }

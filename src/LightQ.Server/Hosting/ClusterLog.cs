@@ -34,6 +34,22 @@ internal sealed class ClusterLog(ILogger logger) : IClusterEvents
         ServerLog.PartitionLed(logger, partition.Topic.Name, partition.Index, epoch);
 
     /// <inheritdoc/>
+    public void OnPrepares(Partition partition, string node, long left) =>
+        ServerLog.PartitionPrepared(logger, node, left, partition.Index, partition.Topic.Name);
+
+    /// <inheritdoc/>
+    public void OnPassedOver(Partition partition, string node, string reason) =>
+        ServerLog.NodePassedOver(logger, node, partition.Index, partition.Topic.Name, reason);
+
+    /// <inheritdoc/>
+    public void OnUnprepared(Partition partition, string node, string reason) =>
+        ServerLog.NodeUnprepared(logger, partition.Index, partition.Topic.Name, node, reason);
+
+    /// <inheritdoc/>
+    public void OnWrongMark(Partition partition, ulong sequence) =>
+        ServerLog.WrongMark(logger, partition.Index, partition.Topic.Name, sequence);
+
+    /// <inheritdoc/>
     public void OnHandedOver(Partition partition, string to, TimeSpan took) =>
         ServerLog.PartitionHandedOver(logger, partition.Topic.Name, partition.Index, to, (long)took.TotalMilliseconds);
 }

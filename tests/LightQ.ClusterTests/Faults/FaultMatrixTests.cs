@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.ClusterTests.Nats;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -195,8 +196,9 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
             {
                 next = (next + 1) % Cluster.Brokers.Count;
                 int left = -1;
-                await foreach (int partitions in client.Cluster.DrainAsync(Cluster.Brokers[next].Name, Cancelled))
-                    left = partitions;
+                string drained = Cluster.Brokers[next].Name;
+                await foreach (DrainProgress progress in client.Cluster.DrainAsync(drained, Cancelled))
+                    left = progress.PartitionsLeft;
                 Assert.Equal(0, left);
             },
             async () =>

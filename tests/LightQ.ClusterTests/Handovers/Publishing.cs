@@ -4,7 +4,11 @@ using LightQ.Client;
 namespace LightQ.ClusterTests.Handovers;
 
 /// <summary>A named producer on one partition, which publishes one message after the other.</summary>
-internal sealed class Publishing(string topic, int partition)
+/// <param name="topic">The topic.</param>
+/// <param name="partition">The partition.</param>
+/// <param name="bodyBytes">How long the first bodies are.</param>
+/// <param name="longBodies">How many of them there are; the others are short.</param>
+internal sealed class Publishing(string topic, int partition, int bodyBytes = 0, int longBodies = 0)
 {
     private readonly Lock _lock = new();
     private TimeSpan _longest;
@@ -33,7 +37,9 @@ internal sealed class Publishing(string topic, int partition)
         long last = Stopwatch.GetTimestamp();
         while (!stop.IsCancellationRequested)
         {
-            await producer.PublishAsync("body"u8.ToArray(), cancellationToken: CancellationToken.None);
+            byte[] body = Acknowledged < longBodies ? new byte[bodyBytes] : "body"u8.ToArray();
+            new Random((int)Acknowledged).NextBytes(body);
+            await producer.PublishAsync(body, cancellationToken: CancellationToken.None);
             TimeSpan since = Stopwatch.GetElapsedTime(last);
             last = Stopwatch.GetTimestamp();
             Interlocked.Increment(ref _acknowledged);

@@ -78,8 +78,12 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(20);
         private readonly Lock _cutLock = new();
         private List<Action>? _held;
+        private long _entriesRead;
 
         public string Name => "memory";
+
+        /// <summary>How many entries have been read this way.</summary>
+        public long EntriesRead => Interlocked.Read(ref _entriesRead);
 
         /// <summary>From now on nothing arrives, and nothing is answered.</summary>
         public void Cut()
@@ -128,14 +132,10 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             );
 
         public ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken) =>
-            ValueTask.FromResult<StreamEntry?>(
-                Reach().FirstOrDefault(entry => entry.Sequence == sequence) is { Sequence: > 0 } found ? found : null
-            );
+            ValueTask.FromResult(Count(Reach().FirstOrDefault(entry => entry.Sequence == sequence)));
 
         public ValueTask<StreamEntry?> GetLastAsync(EntryKind kind, CancellationToken cancellationToken) =>
-            ValueTask.FromResult<StreamEntry?>(
-                Reach().LastOrDefault(entry => entry.Kind == kind) is { Sequence: > 0 } found ? found : null
-            );
+            ValueTask.FromResult(Count(Reach().LastOrDefault(entry => entry.Kind == kind)));
 
         public async IAsyncEnumerable<StreamEntry> ReadAsync(
             ulong first,
@@ -146,7 +146,7 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             foreach (StreamEntry entry in Reach())
             {
                 if (entry.Sequence >= first && entry.Sequence <= last)
-                    yield return entry;
+                    yield return Count(entry)!.Value;
             }
             await PauseAsync(cancellationToken);
         }
@@ -156,6 +156,14 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             Reach();
             stream.Purge(kind, before);
             return ValueTask.CompletedTask;
+        }
+
+        private StreamEntry? Count(in StreamEntry found)
+        {
+            if (found.Sequence == 0)
+                return null;
+            Interlocked.Increment(ref _entriesRead);
+            return found;
         }
 
         private StreamEntry[] Reach()

@@ -40,6 +40,9 @@ internal sealed class MemoryEngine : IReplicationEngine
 
     public FaultyStream this[string name] => _streams[name];
 
+    /// <summary>From now on this node reaches the others, and not that stream.</summary>
+    public void CutStream(string name) => ((FaultyStream.Link)GetStream(name)).Cut();
+
     /// <summary>The same engine, as another node reaches it.</summary>
     public MemoryEngine Connect() => new(_streams, _channels);
 

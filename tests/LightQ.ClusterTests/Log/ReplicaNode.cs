@@ -22,6 +22,7 @@ internal sealed class ReplicaNode(
     private readonly JournalEnvironment _environment = new(new JournalEnvironmentOptions { Writers = 1, Readers = 1 });
     private readonly SemaphoreSlim _claiming = new(1);
     private volatile Ownership? _owned;
+    private Ownership? _prepared;
 
     public string Name => name;
 
@@ -29,6 +30,28 @@ internal sealed class ReplicaNode(
     public ReplicatedLog Log => _owned?.Log ?? throw new InvalidOperationException("It has never claimed.");
 
     public bool IsOwner => _owned?.Log.IsOwner == true;
+
+    /// <summary>The file that says how far of the stream the journal goes.</summary>
+    public static string MarkOf(string directory) => Path.Combine(directory, "stream.mark");
+
+    /// <summary>
+    /// Opens the partition, and reads what the journal lacks until it goes up to the stream's end; the next claim begins
+    /// with that.
+    /// </summary>
+    public async Task FillAsync(CancellationToken cancellationToken)
+    {
+        if (_owned is { } before)
+            await before.DisposeAsync();
+        _owned = null;
+        _prepared = new Ownership(stream, directory, 0, _environment, maxEntryBytes, shape);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var near = new TaskCompletionSource();
+        Task filling = _prepared.Log.Fill.RunAsync(near.SetResult, stop.Token);
+        await Task.WhenAny(near.Task, filling);
+        await stop.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => filling);
+        Assert.True(_prepared.Log.Fill.IsNear);
+    }
 
     /// <summary>Claims the partition, whoever has it; nothing when this node does.</summary>
     public async Task ClaimAsync(CancellationToken cancellationToken)
@@ -44,7 +67,9 @@ internal sealed class ReplicaNode(
             long first = 0;
             while (_owned is null)
             {
-                var owned = new Ownership(stream, directory, first, _environment, maxEntryBytes, shape);
+                Ownership owned =
+                    _prepared ?? new Ownership(stream, directory, first, _environment, maxEntryBytes, shape);
+                _prepared = null;
                 try
                 {
                     await owned.Log.ClaimAsync(name, cancellationToken);
@@ -94,6 +119,8 @@ internal sealed class ReplicaNode(
     {
         if (_owned is { } owned)
             await owned.DisposeAsync();
+        if (_prepared is { } prepared)
+            await prepared.DisposeAsync();
         _environment.Dispose();
         _claiming.Dispose();
     }
@@ -137,6 +164,7 @@ internal sealed class ReplicaNode(
                 MaxEntryBytes = maxEntryBytes,
                 MaxRunBytes = 32 * 1024,
                 SnapshotBytes = 64 * 1024,
+                MarkPath = MarkOf(directory),
             };
             Log = new ReplicatedLog(
                 stream,

@@ -143,6 +143,65 @@ public sealed class LeadershipTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_node_that_reads_ahead_begins_its_journal_where_retention_has_left_the_stream()
+    {
+        await StartAsync("a", "b", "c");
+        await _cluster.PlacedAsync("a", "b", "c");
+        uint moved = TestCluster.All.First(i => _cluster.First(i, "a", "b", "c") == "a");
+        await _cluster.AppendAsync(moved);
+        await _cluster["a"].Replicas.MoveAsync(_cluster["a"].Topic, moved, "b", Cancelled);
+        await _cluster.PlacedAsync(i => i == moved ? "b" : _cluster.First(i, "a", "b", "c"), "a", "b", "c");
+        await _cluster.AppendAsync(moved);
+        // As the leader does when its journal has let the first message go.
+        ulong snapshot = _engine[_cluster.StreamOf(moved)].Entries.Last(e => e.Kind == EntryKind.Snapshot).Sequence;
+        await _engine.GetStream(_cluster.StreamOf(moved)).PurgeAsync(EntryKind.Data, snapshot, Cancelled);
+        await _cluster["a"].Replicas.MoveAsync(_cluster["a"].Topic, moved, "c", Cancelled);
+        await _cluster.PlacedAsync(i => i == moved ? "c" : _cluster.First(i, "a", "b", "c"), "a", "b", "c");
+        Partition led = _cluster.Led(moved);
+        Assert.Equal((1, 2), (led.Log.StartOffset, led.Log.EndOffset));
+        Assert.DoesNotContain(
+            _cluster["b"].Events.Lines,
+            line =>
+                line.StartsWith("unprepared", StringComparison.Ordinal)
+                || line.StartsWith("passed", StringComparison.Ordinal)
+        );
+    }
+
+    [Fact]
+    public async Task A_node_that_cannot_read_a_partition_is_passed_over_by_one_that_drains()
+    {
+        await StartAsync("a", "b", "c");
+        await _cluster.PlacedAsync("a", "b", "c");
+        await _cluster.AppendAsync(TestCluster.All);
+        uint[] moved = [.. TestCluster.All.Where(i => Order(i, "a") && !Order(i, "c"))];
+        Assert.NotEmpty(moved);
+        foreach (uint i in moved)
+            _engines["b"].CutStream(_cluster.StreamOf(i)); // The others hear it still.
+        await _cluster["a"].Replicas.DrainAsync("a", Cancelled);
+        await _cluster.PlacedAsync(
+            i =>
+                moved.Contains(i) ? "c"
+                : _cluster.First(i, "a", "b", "c") is "a" ? _cluster.First(i, "b", "c")
+                : _cluster.First(i, "a", "b", "c"),
+            "a",
+            "b",
+            "c"
+        );
+        foreach (uint i in moved)
+        {
+            await _cluster.ReportedAsync("a", $"passed b over for {i}: it cannot read the partition's stream");
+            await _cluster.ReportedAsync("a", $"handed {i} to c");
+        }
+        Assert.DoesNotContain(
+            _cluster["a"].Events.Lines,
+            line => line.StartsWith("unprepared", StringComparison.Ordinal)
+        );
+
+        bool Order(uint i, string node) =>
+            node == "a" ? _cluster.First(i, "a", "b", "c") == "a" : _cluster.First(i, "b", "c") == node;
+    }
+
+    [Fact]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_partition_that_is_moved_stays_until_its_node_drains()

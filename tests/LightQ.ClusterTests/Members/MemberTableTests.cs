@@ -166,6 +166,62 @@ public sealed class MemberTableTests
             To = to,
         };
 
+    [Fact]
+    public void A_leader_names_its_successor_and_that_one_says_how_far_it_is()
+    {
+        Hear("b");
+        Hear("a", Leads(epoch: 1) with { To = "b" });
+        Assert.Equal("b", _table.Of(Id, "b").NextLeader);
+        Assert.Empty(_table.Of(Id, "a").Takers);
+        Assert.NotEmpty(Hear("b", News(PartitionStand.Prepares) with { Left = 700 }).Partitions);
+        Assert.Equal([new Taker("b", PartitionStand.Prepares, 700)], _table.Of(Id, "a").Takers);
+        Assert.NotEmpty(Hear("b", News(PartitionStand.Prepares) with { Left = 600 }).Partitions);
+        Hear("b", News(PartitionStand.Ready));
+        Assert.Equal([new Taker("b", PartitionStand.Ready, null)], _table.Of(Id, "a").Takers);
+        Round("b", News(PartitionStand.Ready));
+        Assert.Single(_table.Of(Id, "a").Takers);
+        Round("b"); // That it does not read any more was lost.
+        Assert.Empty(_table.Of(Id, "a").Takers);
+        Hear("b", News(PartitionStand.Unable));
+        Hear("b", MemberState.Left);
+        Assert.Empty(_table.Of(Id, "a").Takers);
+        Hear("a", Leads(epoch: 1));
+        Assert.Empty(_table.Of(Id, "b").NextLeader);
+        Hear("a", Leads(epoch: 1) with { To = "b" });
+        Hear("a", Released(epoch: 1, "b"));
+        Assert.Empty(_table.Of(Id, "b").NextLeader);
+    }
+
+    [Fact]
+    public void What_the_successors_of_a_leader_have_to_read_is_added_up()
+    {
+        var other = new PartitionId(Id.Topic, 4);
+        Hear("b");
+        Hear("a", Leads(epoch: 1) with { To = "b" }, Leads(epoch: 1) with { Partition = 4, To = "c" });
+        Assert.Equal(0, _table.EntriesLeft("a"));
+        PartitionNews prepares = News(PartitionStand.Prepares);
+        Hear("b", prepares with { Left = 700 }, prepares with { Partition = 4, Left = 10_000 }); // It is not named.
+        Hear("c", prepares with { Partition = 4, Left = 30 });
+        Assert.Equal(730, _table.EntriesLeft("a"));
+        Assert.Equal(0, _table.EntriesLeft("b"));
+        Assert.Equal(2, _table.Of(other, "a").Takers.Count);
+        Hear("b", News(PartitionStand.Ready));
+        Assert.Equal(30, _table.EntriesLeft("a"));
+    }
+
+    [Theory]
+    [InlineData(nameof(PartitionStand.Prepares), true)]
+    [InlineData(nameof(PartitionStand.Ready), true)]
+    [InlineData(nameof(PartitionStand.Unable), false)]
+    public void A_first_choice_that_reads_the_partition_wants_it_still(string stand, bool isWanted)
+    {
+        Hear("a", Leads(epoch: 1));
+        string first = Placement.Order(["a", "b"], Id)[0];
+        Hear("b");
+        Hear(first, News(Enum.Parse<PartitionStand>(stand)));
+        Assert.Equal(isWanted, _table.Of(Id, "self").IsWanted);
+    }
+
     private MemberChange Hear(string node, params PartitionNews[] news) => _table.Apply(Compose(node, news));
 
     private MemberChange Hear(string node, MemberState state) => _table.Apply(Compose(node) with { State = state });

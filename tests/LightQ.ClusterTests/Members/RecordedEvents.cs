@@ -18,6 +18,18 @@ internal sealed class RecordedEvents : IClusterEvents
 
     public void OnLeads(Partition partition, uint epoch) => Lines.Enqueue($"leads {partition.Index} in {epoch}");
 
+    public void OnPrepares(Partition partition, string node, long left) =>
+        Lines.Enqueue($"{node} reads for {partition.Index}");
+
+    public void OnPassedOver(Partition partition, string node, string reason) =>
+        Lines.Enqueue($"passed {node} over for {partition.Index}: {reason}");
+
+    public void OnUnprepared(Partition partition, string node, string reason) =>
+        Lines.Enqueue($"unprepared {partition.Index} to {node}: {reason}");
+
+    public void OnWrongMark(Partition partition, ulong sequence) =>
+        Lines.Enqueue($"wrong mark of {partition.Index} at {sequence}");
+
     public void OnHandedOver(Partition partition, string to, TimeSpan took) =>
         Lines.Enqueue($"handed {partition.Index} to {to}");
 }

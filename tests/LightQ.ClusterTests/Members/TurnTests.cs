@@ -14,6 +14,8 @@ public sealed class TurnTests
         Epoch = 0,
         IsLed = false,
         IsPinned = false,
+        NextLeader = "",
+        Takers = [],
         ReleasedTo = "",
         SinceRelease = TimeSpan.Zero,
         Claimant = "",

@@ -1,0 +1,89 @@
+using LightQ.Broker.Cluster;
+using LightQ.Broker.Replication;
+using LightQ.Client;
+using LightQ.ClusterTests.Log;
+using LightQ.ClusterTests.Nats;
+using LightQ.IntegrationTests;
+using Xunit;
+
+namespace LightQ.ClusterTests.Handovers;
+
+/// <summary>The node that takes a partition over reads what it lacks while the leader still takes messages.</summary>
+[Collection(NatsTests.Name)]
+public sealed class TakerTests(NatsFixture nats)
+{
+    private const int BodyBytes = 512 * 1024;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
+
+    [Fact]
+    public async Task Producers_do_not_wait_while_a_node_with_an_empty_journal_reads_200_MiB()
+    {
+        var shared = new MemoryEngine();
+        await MoveAsync(() => new(shared.Connect()), messages: 400);
+    }
+
+    [Fact]
+    public async Task Nor_do_they_on_JetStream()
+    {
+        _ = nats.Cluster;
+        await MoveAsync(async () => await nats.ConnectAsync(), messages: 100);
+    }
+
+    [Fact]
+    public async Task Nor_do_they_when_a_node_stops()
+    {
+        var shared = new MemoryEngine();
+        await MoveAsync(() => new(shared.Connect()), messages: 100, isStop: true);
+    }
+
+    private static async Task MoveAsync(Func<ValueTask<IReplicationEngine>> connect, int messages, bool isStop = false)
+    {
+        List<CountingEngine> engines = [];
+        await using ServerCluster cluster = await ServerCluster.StartAsync(
+            new MemberOptions { Silence = TimeSpan.FromSeconds(5), NextTakerAtStop = TimeSpan.FromMinutes(1) },
+            async () =>
+            {
+                engines.Add(new CountingEngine(await connect()));
+                return engines[^1];
+            },
+            "a",
+            "b"
+        );
+        await cluster.CreateAsync("big", partitions: 1);
+        string leader = cluster.LeaderOf("big", 0)!,
+            taker = leader == "a" ? "b" : "a";
+        CountingEngine writes = engines[leader == "a" ? 0 : 1],
+            reads = engines[taker == "a" ? 0 : 1];
+        await using LightQClient client = cluster.Connect();
+        var publishing = new Publishing("big", 0, BodyBytes, messages);
+        using var stop = new CancellationTokenSource();
+        Task running = publishing.RunAsync(client, stop.Token);
+        await Eventually.TrueAsync(
+            () => publishing.Acknowledged >= messages,
+            Patience,
+            () => $"{publishing.Acknowledged} of {messages} messages are acknowledged."
+        );
+
+        // Producers are held from some time behind the leader's last data to the taker's claim.
+        long empty = reads.EntriesRead,
+            atLastData = 0,
+            atClaim = 0;
+        writes.OnStored = kind => atLastData = kind == EntryKind.Data ? reads.EntriesRead : atLastData;
+        reads.OnStored = kind => atClaim = kind == EntryKind.Claim ? reads.EntriesRead : atClaim;
+        if (isStop)
+            await cluster[leader].Broker.Replicas.LeaveAsync(Patience);
+        else
+            await cluster.MoveAsync("big", 0, taker);
+        long acknowledged = publishing.Acknowledged;
+        await Eventually.TrueAsync(
+            () => cluster.LeaderOf("big", 0) == taker && publishing.Acknowledged > acknowledged,
+            Patience,
+            () => "The producer does not go on."
+        );
+        await stop.CancelAsync();
+        await running;
+        Assert.True(atClaim - empty > messages / 2, $"The taker read {atClaim - empty} entries.");
+        Assert.InRange(atClaim - atLastData, 1, 60);
+    }
+}
