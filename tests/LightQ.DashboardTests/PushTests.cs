@@ -102,6 +102,35 @@ public sealed class PushTests(Browser browser)
             );
     }
 
+    [Fact]
+    public async Task Signing_out_ends_the_stream_and_signing_in_again_with_the_same_token_opens_another()
+    {
+        await using DashboardBroker broker = await DashboardBroker.StartAsync(o => o with { RequireAuth = true });
+        JsonNode made = await broker.PostAsync("/v1/tokens", new() { ["user"] = "admin" });
+        await using Window window = await browser.OpenAsync(broker);
+        await window.GoAsync("/", "Sign in to LightQ");
+        Assert.Empty(Watches(window));
+        await SignInAsync();
+        await SeesAsync(window, "Topics", "0");
+        await broker.CreateTopicAsync("orders");
+        await SeesAsync(window, "Topics", "1");
+        int before = Watches(window).Length;
+        await window.Page.GetByLabel("Sign out").ClickAsync();
+        await window.HeadingAsync("Sign in to LightQ");
+        await broker.CreateTopicAsync("bills");
+        Assert.Equal(before, Watches(window).Length);
+        await SignInAsync();
+        await SeesAsync(window, "Topics", "2");
+
+        async Task SignInAsync()
+        {
+            await window.ClickAsync("Use a token");
+            await window.Page.GetByLabel("Token").FillAsync((string)made["token"]!);
+            await window.ClickAsync("Sign in");
+            await window.HeadingAsync("Overview");
+        }
+    }
+
     private static string[] Watches(Window window) =>
         [.. window.Requested.Where(url => url.EndsWith(Watch, StringComparison.Ordinal))];
 

@@ -28,7 +28,8 @@ internal sealed class BrokerFeed : IDisposable
         _bytesOut = new();
     private CancellationTokenSource _turn = new();
     private string? _token;
-    private bool _isStarted;
+    private bool _isStarted,
+        _isReading;
 
     public BrokerFeed(BrokerApi api, Session session)
     {
@@ -136,7 +137,7 @@ internal sealed class BrokerFeed : IDisposable
 
     private void OnSession()
     {
-        if (_session.State != Session.Stage.SignedIn || _session.Token != _token)
+        if (!_isReading || _session.State != Session.Stage.SignedIn || _session.Token != _token)
             Turn();
     }
 
@@ -155,6 +156,7 @@ internal sealed class BrokerFeed : IDisposable
             string problem;
             try
             {
+                _isReading = true;
                 await ReadAsync(backoff, turn.Token);
                 problem = "The broker has ended the stream.";
             }
@@ -168,6 +170,10 @@ internal sealed class BrokerFeed : IDisposable
                     await _session.EndAsync(problem);
                     continue;
                 }
+            }
+            finally
+            {
+                _isReading = false;
             }
 
             TimeSpan pause = backoff.Next();
