@@ -209,6 +209,9 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>How long these syncs took together.</summary>
     public TimeSpan SyncTime => _environment.SyncTime;
 
+    /// <summary>How many of them took how long.</summary>
+    public SyncDurations SyncDurations => _environment.SyncDurations;
+
     /// <summary>Bytes of durable topics that were read again to find damage.</summary>
     public long ScrubbedBytes => _environment.ScrubbedBytes;
 

@@ -75,7 +75,7 @@ public sealed class DashboardHost : IAsyncDisposable
             kestrel.Listen(IPAddress.Loopback, port);
         });
         WebApplication app = builder.Build();
-        var relay = new CallRelay(control, tls);
+        var relay = new CallRelay(control, tls, app.Lifetime.ApplicationStopping);
         app.Use(CheckHost);
         app.UseGrpcWeb(new GrpcWebOptions { DefaultEnabled = true });
         DashboardPages.Map(app, http => http.Response.WriteAsync("LightQ's dashboard: open this in a browser.\n"));

@@ -14,6 +14,7 @@ public sealed class JournalEnvironment : IDisposable
 {
     private readonly WorkerThreads<ILogHost>[] _writers;
     private int _nextWriter = -1;
+    private readonly SyncHistogram _syncDurations = new();
     private long _committedBytes;
     private long _syncs;
     private long _syncTicks;
@@ -47,6 +48,9 @@ public sealed class JournalEnvironment : IDisposable
 
     /// <summary>How long these syncs took together.</summary>
     public TimeSpan SyncTime => new(Volatile.Read(ref _syncTicks));
+
+    /// <summary>How many of them took how long.</summary>
+    public SyncDurations SyncDurations => _syncDurations.Read();
 
     /// <summary>Bytes that were read again to find damage, of all journals together.</summary>
     public long ScrubbedBytes => Scrubber.Bytes;
@@ -96,6 +100,7 @@ public sealed class JournalEnvironment : IDisposable
     {
         Interlocked.Increment(ref _syncs);
         Interlocked.Add(ref _syncTicks, duration.Ticks);
+        _syncDurations.Add(duration);
     }
 
     /// <summary>The writer thread for one more journal: in turn, so that they are spread evenly.</summary>

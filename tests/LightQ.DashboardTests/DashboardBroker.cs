@@ -11,12 +11,13 @@ namespace LightQ.DashboardTests;
 public sealed class DashboardBroker : IAsyncDisposable
 {
     private readonly DirectoryInfo _directory;
-    private readonly LightQServer _server;
+    private readonly IAsyncDisposable _server;
+    private readonly int _webPort,
+        _controlPort;
 
-    private DashboardBroker(DirectoryInfo directory, LightQServer server)
+    private DashboardBroker(DirectoryInfo directory, IAsyncDisposable server, int webPort, int controlPort)
     {
-        _directory = directory;
-        _server = server;
+        (_directory, _server, _webPort, _controlPort) = (directory, server, webPort, controlPort);
         Web = new HttpClient { BaseAddress = new Uri(Address) };
         Web.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue(
             "Basic",
@@ -24,30 +25,39 @@ public sealed class DashboardBroker : IAsyncDisposable
         );
     }
 
-    public string Address => $"http://127.0.0.1:{_server.WebPort}/";
+    public string Address => $"http://127.0.0.1:{_webPort}/";
 
     /// <summary>The control port.</summary>
-    public Uri Control => new($"http://127.0.0.1:{_server.ControlPort}");
+    public Uri Control => new($"http://127.0.0.1:{_controlPort}");
 
     public string AdminPassword => File.ReadAllText(Path.Combine(_directory.FullName, "admin-password")).Trim();
+
+    /// <summary>The process, where it is one of its own.</summary>
+    public ToolBroker? Tool => _server as ToolBroker;
 
     /// <summary>A client that is admin.</summary>
     public HttpClient Web { get; }
 
+    /// <summary>Starts it in this process, or, where <c>LIGHTQ_TOOL</c> names a program, with that.</summary>
     public static async Task<DashboardBroker> StartAsync(
         Func<LightQServerOptions, LightQServerOptions>? configure = null
     )
     {
         DirectoryInfo directory = Directory.CreateTempSubdirectory("lightq-dashboard-");
         LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = directory.FullName };
-        return new DashboardBroker(
-            directory,
-            await LightQServer.StartAsync(
-                configure?.Invoke(options) ?? options,
-                cancellationToken: TestContext.Current.CancellationToken
-            )
+        options = configure?.Invoke(options) ?? options;
+        if (ToolBroker.Named is not null)
+            return await StartToolAsync(directory, options);
+        LightQServer server = await LightQServer.StartAsync(
+            options,
+            cancellationToken: TestContext.Current.CancellationToken
         );
+        return new DashboardBroker(directory, server, server.WebPort, server.ControlPort);
     }
+
+    /// <summary>Starts it in a process of its own.</summary>
+    public static Task<DashboardBroker> StartToolAsync() =>
+        StartToolAsync(Directory.CreateTempSubdirectory("lightq-dashboard-"), LightQServerOptions.InProcess);
 
     public async Task<bool> HasDashboardAsync()
     {
@@ -123,6 +133,32 @@ public sealed class DashboardBroker : IAsyncDisposable
         return [.. messages.Select(m => Encoding.UTF8.GetString(Convert.FromBase64String((string?)m!["body"] ?? "")))];
     }
 
+    /// <summary>Has the broker send its figures, and those of topics, until it is told to stop.</summary>
+    public async Task WatchAsync(string[] topics, CancellationToken ended)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Post, "/v1/stats:watch")
+        {
+            Content = JsonContent.Create(
+                new JsonObject { ["topics"] = new JsonArray([.. topics.Select(t => JsonValue.Create(t))]) }
+            ),
+        };
+        try
+        {
+            using HttpResponseMessage response = await Web.SendAsync(
+                request,
+                HttpCompletionOption.ResponseHeadersRead,
+                ended
+            );
+            Assert.True(response.IsSuccessStatusCode, response.StatusCode.ToString());
+            await response.Content.CopyToAsync(Stream.Null, ended);
+            Assert.Fail("The broker has ended the stream.");
+        }
+        catch (OperationCanceledException) when (ended.IsCancellationRequested)
+        {
+            // That is how it ends.
+        }
+    }
+
     public static string Base64(string text) => Convert.ToBase64String(Encoding.UTF8.GetBytes(text));
 
     public async ValueTask DisposeAsync()
@@ -130,5 +166,12 @@ public sealed class DashboardBroker : IAsyncDisposable
         Web.Dispose();
         await _server.DisposeAsync();
         _directory.Delete(recursive: true);
+    }
+
+    private static async Task<DashboardBroker> StartToolAsync(DirectoryInfo directory, LightQServerOptions options)
+    {
+        string[] more = options.RequireAuth ? ["--require-auth"] : [];
+        ToolBroker tool = await ToolBroker.StartAsync(directory.FullName, options.Dashboard.IsEnabled, more);
+        return new DashboardBroker(directory, tool, tool.WebPort, tool.ControlPort);
     }
 }

@@ -47,4 +47,34 @@ public sealed record BrokerStats
     /// <see cref="OperationsClient.ConfirmCatalogAsync"/>.
     /// </summary>
     public bool IsCatalogUnconfirmed { get; init; }
+
+    /// <summary>When these figures were read.</summary>
+    public DateTimeOffset Time { get; init; }
+
+    /// <summary>Syncs of journals, each of which makes everything durable that was written before it.</summary>
+    public long Syncs { get; init; }
+
+    /// <summary>Time that these syncs took.</summary>
+    public TimeSpan SyncTime { get; init; }
+
+    /// <summary>
+    /// Half of the syncs took no longer: of those since the reading before of a watch, otherwise of those since the
+    /// start. Null without a sync.
+    /// </summary>
+    public TimeSpan? SyncTimeP50 { get; init; }
+
+    /// <summary>All but one in a hundred took no longer, likewise.</summary>
+    public TimeSpan? SyncTimeP99 { get; init; }
+
+    /// <summary>Bytes that the disk under the data directory still takes.</summary>
+    public long DiskFreeBytes { get; init; }
+
+    /// <summary>Bytes of durable topics on that disk.</summary>
+    public long DiskUsedBytes { get; init; }
+
+    /// <summary>
+    /// <c>ready</c>, <c>ready, degraded: </c> and why, or why the broker takes no work; empty from a broker that is
+    /// older than this.
+    /// </summary>
+    public string Health { get; init; } = "";
 }

@@ -111,23 +111,38 @@ public sealed class StatsClient
         GetBrokerStatsResponse stats = await _calls
             .GetBrokerStatsAsync(new GetBrokerStatsRequest(), cancellationToken: cancellationToken)
             .ConfigureAwait(false);
-        return new BrokerStats
+        return ToStats(stats);
+    }
+
+    /// <summary>
+    /// The figures of the broker as a whole at intervals: the first at once, then one each interval, until you stop.
+    /// </summary>
+    /// <param name="interval">500 ms to 1 h; null for 2 s.</param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <exception cref="LightQException">
+    /// From the enumeration: the login is no longer valid, or the broker cannot be reached.
+    /// </exception>
+    public async IAsyncEnumerable<BrokerStats> WatchBrokerAsync(
+        TimeSpan? interval = null,
+        [EnumeratorCancellation] CancellationToken cancellationToken = default
+    )
+    {
+        var request = new WatchBrokerStatsRequest
         {
-            Version = stats.Version,
-            BrokerId = stats.BrokerId,
-            StartTime = TopicMapping.ToTime(stats.StartTime),
-            TopicsCount = (int)stats.TopicsCount,
-            ConnectionsCount = (int)stats.ConnectionsCount,
-            PublishersCount = (int)stats.PublishersCount,
-            SubscribersCount = (int)stats.SubscribersCount,
-            MessagesReceived = (long)stats.MessagesReceived,
-            MessagesSent = (long)stats.MessagesSent,
-            TotalBytesWritten = (long)stats.TotalBytesWritten,
-            TotalBytesRead = (long)stats.TotalBytesRead,
-            ResidentBytes = (long)stats.ResidentBytes,
-            DataPort = (int)stats.DataPort,
-            IsCatalogUnconfirmed = stats.CatalogUnconfirmed,
+            Interval = interval is { } time ? Duration.FromTimeSpan(time) : null,
         };
+        using AsyncServerStreamingCall<WatchBrokerStatsResponse> call = _calls.WatchBrokerStats(
+            request,
+            cancellationToken: cancellationToken
+        );
+        await foreach (
+            WatchBrokerStatsResponse response in call
+                .ResponseStream.ReadAllAsync(cancellationToken)
+                .ConfigureAwait(false)
+        )
+        {
+            yield return ToStats(response.Broker);
+        }
     }
 
     /// <summary>The broker's data-plane connections, oldest first.</summary>
@@ -181,6 +196,33 @@ public sealed class StatsClient
             )),
         ];
     }
+
+    private static BrokerStats ToStats(GetBrokerStatsResponse stats) =>
+        new()
+        {
+            Version = stats.Version,
+            BrokerId = stats.BrokerId,
+            StartTime = TopicMapping.ToTime(stats.StartTime),
+            TopicsCount = (int)stats.TopicsCount,
+            ConnectionsCount = (int)stats.ConnectionsCount,
+            PublishersCount = (int)stats.PublishersCount,
+            SubscribersCount = (int)stats.SubscribersCount,
+            MessagesReceived = (long)stats.MessagesReceived,
+            MessagesSent = (long)stats.MessagesSent,
+            TotalBytesWritten = (long)stats.TotalBytesWritten,
+            TotalBytesRead = (long)stats.TotalBytesRead,
+            ResidentBytes = (long)stats.ResidentBytes,
+            DataPort = (int)stats.DataPort,
+            IsCatalogUnconfirmed = stats.CatalogUnconfirmed,
+            Time = stats.Time is { } read ? TopicMapping.ToTime(read) : DateTimeOffset.UtcNow,
+            Syncs = (long)stats.Syncs,
+            SyncTime = stats.SyncTime?.ToTimeSpan() ?? TimeSpan.Zero,
+            SyncTimeP50 = stats.SyncTimeP50?.ToTimeSpan(),
+            SyncTimeP99 = stats.SyncTimeP99?.ToTimeSpan(),
+            DiskFreeBytes = (long)stats.DiskFreeBytes,
+            DiskUsedBytes = (long)stats.DiskUsedBytes,
+            Health = stats.Health,
+        };
 
     private static TopicStats ToStats(WireTopicStats stats) =>
         new()

@@ -1,4 +1,3 @@
-using System.Net.Http.Headers;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
@@ -7,17 +6,15 @@ using LightQ.Protocol.Control;
 
 namespace LightQ.Dashboard.Api;
 
-/// <summary>The broker that has served this page: gRPC-Web, health and metrics.</summary>
+/// <summary>The broker that has served this page, over gRPC-Web.</summary>
 internal sealed class BrokerApi : IDisposable
 {
     private readonly Session _session;
-    private readonly HttpClient _http;
     private readonly GrpcChannel _channel;
 
     public BrokerApi(Uri address, Session session)
     {
         _session = session;
-        _http = new HttpClient { BaseAddress = address };
         _channel = GrpcChannel.ForAddress(
             address,
             new GrpcChannelOptions { HttpHandler = new GrpcWebHandler(GrpcWebMode.GrpcWeb, new HttpClientHandler()) }
@@ -49,11 +46,7 @@ internal sealed class BrokerApi : IDisposable
 
     public Topics.TopicsClient Topics { get; }
 
-    public void Dispose()
-    {
-        _channel.Dispose();
-        _http.Dispose();
-    }
+    public void Dispose() => _channel.Dispose();
 
     /// <summary>Finds out whether the kept token, or none, will do.</summary>
     public async Task OpenAsync()
@@ -107,15 +100,5 @@ internal sealed class BrokerApi : IDisposable
         }
         await _session.EndAsync("");
         await OpenAsync();
-    }
-
-    /// <summary>A page of the web port as text.</summary>
-    public async Task<string> GetTextAsync(string path, CancellationToken cancellation)
-    {
-        using HttpRequestMessage request = new(HttpMethod.Get, path);
-        if (_session.Token is { } token)
-            request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", token);
-        using HttpResponseMessage response = await _http.SendAsync(request, cancellation);
-        return await response.Content.ReadAsStringAsync(cancellation);
     }
 }

@@ -15,7 +15,8 @@ internal static class Failure
     public static string TextOf(Exception e) =>
         e switch
         {
-            RpcException { StatusCode: StatusCode.DeadlineExceeded } => "The broker has not answered in time.",
+            TimeoutException or RpcException { StatusCode: StatusCode.DeadlineExceeded } =>
+                "The broker has not answered in time.",
             RpcException rpc when IsUnanswered(rpc) => "The broker does not answer. The page tries again.",
             RpcException rpc => rpc.Status.Detail.Length == 0 ? rpc.StatusCode.ToString() : rpc.Status.Detail,
             _ => "The broker does not answer. The page tries again.",

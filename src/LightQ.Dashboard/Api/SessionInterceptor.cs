@@ -15,11 +15,25 @@ internal sealed class SessionInterceptor(Session session) : Interceptor
     )
     {
         CallOptions options = context.Options.WithDeadline(context.Options.Deadline ?? DateTime.UtcNow + Patience);
+        return continuation(request, Shown(context, options));
+    }
+
+    /// <summary>A stream lasts as long as it is read.</summary>
+    public override AsyncServerStreamingCall<TResponse> AsyncServerStreamingCall<TRequest, TResponse>(
+        TRequest request,
+        ClientInterceptorContext<TRequest, TResponse> context,
+        AsyncServerStreamingCallContinuation<TRequest, TResponse> continuation
+    ) => continuation(request, Shown(context, context.Options));
+
+    private ClientInterceptorContext<TRequest, TResponse> Shown<TRequest, TResponse>(
+        ClientInterceptorContext<TRequest, TResponse> context,
+        CallOptions options
+    )
+        where TRequest : class
+        where TResponse : class
+    {
         if (session.Token is { } token)
             options = options.WithHeaders(new Metadata { { "authorization", "Bearer " + token } });
-        return continuation(
-            request,
-            new ClientInterceptorContext<TRequest, TResponse>(context.Method, context.Host, options)
-        );
+        return new ClientInterceptorContext<TRequest, TResponse>(context.Method, context.Host, options);
     }
 }

@@ -12,10 +12,14 @@ internal sealed class RateSeries
     public double Last => Rates.Last;
 
     /// <summary>Takes a reading. A counter that is lower than before has begun anew.</summary>
-    public void Read(DateTimeOffset time, double count)
+    /// <param name="time">When the broker has read it, by its clock.</param>
+    /// <param name="count">The counter.</param>
+    /// <param name="shown">The same by the clock of this browser, which may be another.</param>
+    public void Read(DateTimeOffset time, double count, DateTimeOffset shown)
     {
         if (_before is { } before && time > before.Time)
-            Rates.Add(time, Math.Max(0, count - before.Count) / (time - before.Time).TotalSeconds);
-        _before = (time, count);
+            Rates.Add(shown, Math.Max(0, count - before.Count) / (time - before.Time).TotalSeconds);
+        if (_before is null || time > _before.Value.Time)
+            _before = (time, count);
     }
 }

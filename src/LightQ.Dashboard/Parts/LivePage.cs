@@ -8,6 +8,8 @@ namespace LightQ.Dashboard.Parts;
 /// <summary>A page that reads its figures again and again while it is open.</summary>
 public abstract class LivePage : ComponentBase, IDisposable
 {
+    private const int ManyRows = 1000;
+
     private readonly CancellationTokenSource _closed = new();
     private Task _reading = Task.CompletedTask;
     private string? _key;
@@ -18,8 +20,11 @@ public abstract class LivePage : ComponentBase, IDisposable
     /// <summary>Why the last reading failed; empty when it did not.</summary>
     protected string Problem { get; private set; } = "";
 
-    /// <summary>Between two readings.</summary>
-    protected virtual TimeSpan Interval => BrokerFeed.Interval;
+    /// <summary>Between two readings: thousands of rows are read less often.</summary>
+    protected virtual TimeSpan Interval => Rows > ManyRows ? 5 * BrokerFeed.Interval : BrokerFeed.Interval;
+
+    /// <summary>How many rows a reading has.</summary>
+    protected virtual int Rows => 0;
 
     /// <summary>What the page is of; when it changes, the page begins anew.</summary>
     protected virtual string Key => "";
@@ -44,6 +49,8 @@ public abstract class LivePage : ComponentBase, IDisposable
 
     public void Dispose()
     {
+        Feed.Changed -= OnFeed;
+        Feed.Follow(this, []);
         _closed.Cancel();
         _closed.Dispose();
         GC.SuppressFinalize(this);
@@ -55,7 +62,14 @@ public abstract class LivePage : ComponentBase, IDisposable
     /// <summary>Forgets what was shown of something else.</summary>
     protected virtual void Clear() { }
 
-    protected override void OnInitialized() => _ = RunAsync();
+    /// <summary>The broker has sent figures.</summary>
+    protected virtual void OnPushed() { }
+
+    protected override void OnInitialized()
+    {
+        Feed.Changed += OnFeed;
+        _ = RunAsync();
+    }
 
     protected override async Task OnParametersSetAsync()
     {
@@ -97,12 +111,19 @@ public abstract class LivePage : ComponentBase, IDisposable
         }
     }
 
+    private void OnFeed() =>
+        _ = InvokeAsync(() =>
+        {
+            OnPushed();
+            StateHasChanged();
+        });
+
     private async Task RunAsync()
     {
         CancellationToken closed = _closed.Token;
         while (!closed.IsCancellationRequested)
         {
-            if (!IsLoaded || !Feed.IsPaused)
+            if (!IsLoaded || !Feed.IsStill)
                 await RefreshAsync();
             try
             {

@@ -81,9 +81,17 @@ internal sealed class ControlServices(
             )
         );
         services.AddSingleton(new AuthService(broker, security.Authenticator, security.Access, security.Events, time));
-        services.AddSingleton(
-            new StatsService(broker, listener, clients, limits.Refusals, security.Access, time) { Nodes = nodes }
+        var brokerStats = new BrokerStatsReader(
+            broker,
+            listener,
+            clients,
+            limits.Refusals,
+            security.Access,
+            readiness,
+            new Degradation(broker, audit, security.Access),
+            time
         );
+        services.AddSingleton(new StatsService(broker, brokerStats, clients, security.Access, time) { Nodes = nodes });
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
         services.AddSingleton(new LettersService(broker));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));

@@ -2,11 +2,10 @@ using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
-using LightQ.Server.Configuration;
-using LightQ.Server.Connections;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
 using LightQ.Server.Telemetry;
+using LightQ.Storage;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
@@ -14,16 +13,20 @@ namespace LightQ.Server.Control;
 /// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
 internal sealed class StatsService(
     LightQBroker broker,
-    ConnectionListener listener,
+    BrokerStatsReader brokerStats,
     ClientDirectory clients,
-    LimitRefusals refusals,
     AccessControl access,
     TimeProvider time
 ) : Protocol.Control.Stats.StatsBase
 {
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1),
         ShortestInterval = TimeSpan.FromMilliseconds(100),
-        LongestInterval = TimeSpan.FromHours(1);
+        LongestInterval = TimeSpan.FromHours(1),
+        DefaultBrokerInterval = TimeSpan.FromSeconds(2),
+        ShortestBrokerInterval = TimeSpan.FromMilliseconds(500);
+
+    private const int MostTopics = 1000;
+    private const string ListMethod = "/lightq.control.v1.Stats/ListTopicStats";
 
     /// <summary>Has other nodes tell of what they lead; null where there is no cluster.</summary>
     public INodes? Nodes { get; init; }
@@ -50,7 +53,9 @@ internal sealed class StatsService(
     )
     {
         Principal principal = CallPrincipal.Of(context);
-        (Topic[] page, string next) = TopicPage.Take(Visible(context), request.PageSize, request.PageToken);
+        CheckNamed(request);
+        IEnumerable<Topic> topics = request.Topics.Count == 0 ? Visible(context) : Named(request, principal);
+        (Topic[] page, string next) = TopicPage.Take(topics, request.PageSize, request.PageToken);
         Dictionary<Topic, TopicBacklog> backlogs = TopicBacklog.Of(
             broker,
             page,
@@ -111,30 +116,46 @@ internal sealed class StatsService(
         ServerCallContext context
     )
     {
-        var response = new GetBrokerStatsResponse
+        SyncDurations? none = null;
+        return Task.FromResult(brokerStats.Read(CallPrincipal.Of(context), ref none));
+    }
+
+    public override async Task WatchBrokerStats(
+        WatchBrokerStatsRequest request,
+        IServerStreamWriter<WatchBrokerStatsResponse> responses,
+        ServerCallContext context
+    )
+    {
+        TimeSpan interval = IsDefault(request.Interval)
+            ? DefaultBrokerInterval
+            : RequestTimes.Read(request.Interval, "interval", ShortestBrokerInterval, LongestInterval, "500 ms to 1 h");
+        Principal principal = CallPrincipal.Of(context);
+        var topics = new ListTopicStatsRequest { Topics = { request.Topics }, PageSize = MostTopics };
+        CheckNamed(topics);
+        SyncDurations? syncs = null;
+        using var ticks = new PeriodicTimer(interval, time);
+        Task<bool> tick;
+        do
         {
-            Version = ServerVersion.Text,
-            BrokerId = broker.Id.ToString("N"),
-            StartTime = broker.Started.ToTimestamp(),
-            ConnectionsCount = (uint)clients.Count,
-            ResidentBytes = (ulong)Environment.WorkingSet,
-            DataPort = (uint)listener.EndPoint.Port,
-            CatalogUnconfirmed = access.IsLimitedToAdmin,
-        };
-        foreach (ServerSetting limit in ServerSettings.All.Where(s => s.IsLimit && refusals[s.Key] != 0))
-            response.LimitRefusals[limit.Key] = (ulong)refusals[limit.Key];
-        foreach (Topic topic in Visible(context))
+            var response = new WatchBrokerStatsResponse { Broker = brokerStats.Read(principal, ref syncs) };
+            if (topics.Topics.Count != 0)
+                response.Topics.Add((await ListEverywhereAsync(topics, context).ConfigureAwait(false)).Stats);
+            await responses.WriteAsync(response).ConfigureAwait(false);
+            tick = ticks.WaitForNextTickAsync(context.CancellationToken).AsTask();
+            await CurrentAsync(principal, tick).ConfigureAwait(false);
+        } while (await tick.ConfigureAwait(false));
+    }
+
+    /// <summary>Returns when the tick has come; ends as soon as the caller's login is no longer valid.</summary>
+    private async Task CurrentAsync(Principal principal, Task tick)
+    {
+        while (true)
         {
-            var figures = TopicFigures.Of(topic);
-            response.TopicsCount++;
-            response.PublishersCount += figures.Publishers;
-            response.SubscribersCount += figures.Subscribers;
-            response.MessagesReceived += figures.MessagesReceived;
-            response.MessagesSent += figures.MessagesSent;
-            response.TotalBytesWritten += figures.BytesWritten;
-            response.TotalBytesRead += figures.BytesRead;
+            Task changed = access.Changed;
+            access.DemandCurrent(principal);
+            if (await Task.WhenAny(tick, changed).ConfigureAwait(false) == tick)
+                return;
         }
-        return Task.FromResult(response);
     }
 
     public override Task<ListConnectionsResponse> ListConnections(
@@ -170,6 +191,35 @@ internal sealed class StatsService(
         return Task.FromResult(new ListSubscriptionsResponse { Subscriptions = { subscriptions } });
     }
 
+    private static void CheckNamed(ListTopicStatsRequest request)
+    {
+        if (request.Topics.Count > MostTopics)
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"topics has {request.Topics.Count} names; allowed: {MostTopics} at most."
+            );
+        }
+    }
+
+    private IEnumerable<Topic> Named(ListTopicStatsRequest request, Principal principal)
+    {
+        foreach (string name in request.Topics.Distinct())
+        {
+            if (access.Sees(principal, name) && broker.TryGetTopic(name, out Topic? topic))
+                yield return topic;
+        }
+    }
+
+    /// <summary>The topics' figures, in a cluster of all nodes.</summary>
+    private Task<ListTopicStatsResponse> ListEverywhereAsync(
+        ListTopicStatsRequest request,
+        ServerCallContext context
+    ) =>
+        Nodes?.Find<ListTopicStatsRequest, ListTopicStatsResponse>(ListMethod) is { } forward
+            ? forward.ServeAsync(request, context, ListTopicStats)
+            : ListTopicStats(request, context);
+
     private IEnumerable<Topic> Visible(ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
@@ -186,7 +236,9 @@ internal sealed class StatsService(
         );
 
     private static TimeSpan IntervalOf(Duration? requested) =>
-        requested is null || requested.Equals(new Duration())
+        IsDefault(requested)
             ? DefaultInterval
-            : RequestTimes.Read(requested, "interval", ShortestInterval, LongestInterval, "100 ms to 1 h");
+            : RequestTimes.Read(requested!, "interval", ShortestInterval, LongestInterval, "100 ms to 1 h");
+
+    private static bool IsDefault(Duration? interval) => interval is null || interval.Equals(new Duration());
 }

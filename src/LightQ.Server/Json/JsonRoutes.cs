@@ -60,6 +60,7 @@ internal static class JsonRoutes
         Route("GET", "/v1/subscriptions", "ListSubscriptions"),
         Route("GET", "/v1/connections", "ListConnections"),
         Route("GET", "/v1/stats", "GetBrokerStats"),
+        Route("POST", "/v1/stats:watch", "WatchBrokerStats"),
         Route("GET", "/v1/stats/topics", "ListTopicStats"),
         Route("POST", "/v1/login", "Login"),
         Route("POST", "/v1/logout", "Logout"),

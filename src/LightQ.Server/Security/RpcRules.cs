@@ -44,6 +44,7 @@ internal static class RpcRules
             [Stats + "WatchTopicStats"] = RpcRule.Seeing<WatchTopicStatsRequest>(r => r.Topic),
             [Stats + "ListTopicStats"] = RpcRule.LoggedIn,
             [Stats + "GetBrokerStats"] = RpcRule.LoggedIn,
+            [Stats + "WatchBrokerStats"] = RpcRule.LoggedIn,
             [Stats + "ListConnections"] = RpcRule.Admin,
             [Stats + "ListSubscriptions"] = RpcRule.SeeingAny<ListSubscriptionsRequest>(r => r.Topic),
             [Groups + "ListGroups"] = RpcRule.SeeingAny<ListGroupsRequest>(r => r.Topic),

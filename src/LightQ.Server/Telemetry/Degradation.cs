@@ -22,6 +22,10 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
     /// <summary>Whether only admin may log in, because a repair of the catalog is not confirmed.</summary>
     public bool IsLimitedToAdmin => access.IsLimitedToAdmin;
 
+    /// <summary>Whether the server does all of its work, in one line.</summary>
+    public string Line() =>
+        Reasons() is { Count: > 0 } reasons ? $"ready, degraded: {string.Join(", ", reasons)}" : "ready";
+
     /// <summary>What is not as it should be; empty when everything is.</summary>
     public IReadOnlyList<string> Reasons()
     {

@@ -20,9 +20,14 @@ internal sealed class CallRelay : IDisposable
     private static readonly string[] Passed = ["authorization", "grpc-timeout"];
 
     private readonly HttpClient _broker;
+    private readonly CancellationToken _stopping;
 
-    public CallRelay(Uri control, SslClientAuthenticationOptions? tls)
+    /// <param name="control">The broker's control port.</param>
+    /// <param name="tls">How its certificate is checked.</param>
+    /// <param name="stopping">Ends the streams that are open.</param>
+    public CallRelay(Uri control, SslClientAuthenticationOptions? tls, CancellationToken stopping)
     {
+        _stopping = stopping;
         var handler = new SocketsHttpHandler
         {
             AllowAutoRedirect = false,
@@ -51,14 +56,15 @@ internal sealed class CallRelay : IDisposable
         }
 
         http.Response.ContentType = Grpc;
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, _stopping);
         try
         {
             using HttpRequestMessage request = RequestOf(http.Request);
             using HttpResponseMessage response = await _broker
-                .SendAsync(request, HttpCompletionOption.ResponseHeadersRead, http.RequestAborted)
+                .SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended.Token)
                 .ConfigureAwait(false);
             CopyTo(http.Response.Headers, response.Headers);
-            await response.Content.CopyToAsync(http.Response.Body, http.RequestAborted).ConfigureAwait(false);
+            await response.Content.CopyToAsync(http.Response.Body, ended.Token).ConfigureAwait(false);
             foreach ((string name, IEnumerable<string> values) in response.TrailingHeaders)
                 http.Response.AppendTrailer(name, values.ToArray());
         }
@@ -72,6 +78,11 @@ internal sealed class CallRelay : IDisposable
         catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested)
         {
             // The page has been closed, or waits no longer.
+        }
+        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        {
+            // What the page has is no complete answer, and it shall not take it for one.
+            http.Abort();
         }
     }
 

@@ -48,6 +48,7 @@ internal static class DashboardPages
         "/_content/{**rest}",
         "/app.css",
         "/favicon.svg",
+        "/visibility.js",
     ];
 
     private static readonly Dictionary<string, string> ContentTypes = new()

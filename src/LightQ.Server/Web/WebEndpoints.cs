@@ -67,9 +67,7 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
     {
         if (source.Readiness.NotReadyReason is { } reason)
             return Answer(http, StatusCodes.Status503ServiceUnavailable, reason + "\n");
-        IReadOnlyList<string> reasons = source.Degradation.Reasons();
-        string text = reasons.Count == 0 ? "ready\n" : $"ready, degraded: {string.Join(", ", reasons)}\n";
-        return Answer(http, StatusCodes.Status200OK, text);
+        return Answer(http, StatusCodes.Status200OK, source.Degradation.Line() + "\n");
     }
 
     private async Task Metrics(HttpContext http)

@@ -92,6 +92,20 @@ public sealed class ForwardedCallsTests : IAsyncLifetime
                 Assert.Equal(90ul, watched.Stats.MessagesReceived);
                 break;
             }
+            await foreach (
+                WatchBrokerStatsResponse watched in channel.StreamAsync<
+                    WatchBrokerStatsRequest,
+                    WatchBrokerStatsResponse
+                >(
+                    "WatchBrokerStats",
+                    new() { Topics = { "orders" } },
+                    cancellationToken: TestContext.Current.CancellationToken
+                )
+            )
+            {
+                Assert.Equal(90ul, Assert.Single(watched.Topics).MessagesReceived);
+                break;
+            }
         }
     }
 

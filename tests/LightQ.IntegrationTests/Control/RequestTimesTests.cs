@@ -71,6 +71,16 @@ public sealed class RequestTimesTests
                         )
                     )
             );
+            await RefusedAsync(
+                "interval",
+                () =>
+                    First(
+                        server.Control.StreamAsync<WatchBrokerStatsRequest, WatchBrokerStatsResponse>(
+                            "WatchBrokerStats",
+                            new() { Interval = duration }
+                        )
+                    )
+            );
         }
 
         async Task RefusedAsync(string name, Func<Task> call)

@@ -63,6 +63,7 @@ public sealed partial class ResetTests
             ]
         ),
         new("/lightq.control.v1.Stats/WatchTopicStats", 400, true, new WatchTopicStatsRequest { Topic = Topic }),
+        new("/lightq.control.v1.Stats/WatchBrokerStats", 400, true, new WatchBrokerStatsRequest { Topics = { Topic } }),
         new("/lightq.control.v1.Cluster/WatchMetadata", 400, true, new GetMetadataRequest { Topics = { Topic } }),
         new("/grpc.health.v1.Health/Watch", 400, true, new HealthCheckRequest()),
         new(
