@@ -81,6 +81,16 @@ internal sealed class FaultyStream(int seed, double faults = 0)
 
         public string Name => "memory";
 
+        /// <summary>How much waits to arrive.</summary>
+        public int Held
+        {
+            get
+            {
+                lock (_cutLock)
+                    return _held?.Count ?? 0;
+            }
+        }
+
         /// <summary>From now on nothing arrives, and nothing is answered.</summary>
         public void Cut()
         {
