@@ -5,11 +5,8 @@ namespace LightQ.Replication.Nats;
 /// <summary>The settings of a connection to the servers.</summary>
 internal static class NatsSettings
 {
-    /// <exception cref="ArgumentException">The file of a seed has none.</exception>
-    public static NatsOpts Create(NatsEngineOptions options, string purpose)
-    {
-        (string? seed, string? publicKey) = NatsSeed.Read(options.SeedFile);
-        return NatsOpts.Default with
+    public static NatsOpts Create(NatsEngineOptions options, string purpose) =>
+        NatsOpts.Default with
         {
             Url = string.Join(',', options.Servers),
             Name = $"lightq/{options.ClusterName}/{purpose}",
@@ -17,8 +14,7 @@ internal static class NatsSettings
             AuthOpts = NatsAuthOpts.Default with
             {
                 CredsFile = options.CredentialsFile,
-                Seed = seed,
-                NKey = publicKey,
+                NKeyFile = options.SeedFile,
                 Username = options.User,
                 Password = options.Password,
             },
@@ -45,5 +41,4 @@ internal static class NatsSettings
             WriterBufferSize = 2 * 1024 * 1024,
             ReaderBufferSize = 1024 * 1024,
         };
-    }
 }

@@ -85,8 +85,8 @@ public sealed class AccountTests : IAsyncLifetime
             system_account: {{system.GetPublicKey()}}
             resolver: MEMORY
             resolver_preload: {
-              {{account.GetPublicKey()}}: {{NatsJwt.OfAccount(account, @operator, hasStreams: true)}}
-              {{system.GetPublicKey()}}: {{NatsJwt.OfAccount(system, @operator, hasStreams: false)}}
+              {{account.GetPublicKey()}}: {{NatsJwt.OfAccount(account, @operator)}}
+              {{system.GetPublicKey()}}: {{NatsJwt.OfAccount(system, @operator)}}
             }
             """
         );

@@ -145,15 +145,6 @@ public sealed class LoginTests : IAsyncLifetime
             $"PasswordFile '{_directory.File("empty")}' is empty",
             Refused(Login with { PasswordFile = _directory.File("empty") })
         );
-        Assert.Equal(
-            $"SeedFile '{_directory.File("empty")}' has no line that begins with SU, the seed of a user",
-            Assert.Throws<ArgumentException>(() => NatsSeed.Read(_directory.File("empty"))).Message
-        );
-        File.WriteAllText(_directory.File("mistyped"), "SUAENKE5\n");
-        Assert.StartsWith(
-            $"SeedFile '{_directory.File("mistyped")}' has no valid seed of a user: ",
-            Assert.Throws<ArgumentException>(() => NatsSeed.Read(_directory.File("mistyped"))).Message
-        );
         Assert.Contains(
             "CaFile",
             Refused(Login with { CaFile = _directory.File("nowhere") }),

@@ -8,19 +8,30 @@ namespace LightQ.ClusterTests.Engine;
 /// <summary>Tokens of a NATS operator, its accounts and their users, as <c>nsc</c> signs them.</summary>
 internal static class NatsJwt
 {
-    private static readonly string[] AccountLimits = ["subs", "data", "payload", "imports", "exports", "conn", "leaf"];
-
-    private static readonly string[] StreamLimits = ["mem_storage", "disk_storage", "streams", "consumer"];
+    private static readonly string[] AccountLimits =
+    [
+        "subs",
+        "data",
+        "payload",
+        "imports",
+        "exports",
+        "conn",
+        "leaf",
+        "mem_storage",
+        "disk_storage",
+        "streams",
+        "consumer",
+    ];
 
     private static readonly string[] UserLimits = ["subs", "data", "payload"];
 
     /// <summary>An operator, which signs its own token.</summary>
     public static string OfOperator(KeyPair key) => Sign(key, key, "operator", []);
 
-    /// <summary>An account without limits; that of the system may have no streams.</summary>
-    public static string OfAccount(KeyPair account, KeyPair signer, bool hasStreams)
+    /// <summary>An account without limits.</summary>
+    public static string OfAccount(KeyPair account, KeyPair signer)
     {
-        JsonObject limits = Unlimited(hasStreams ? [.. AccountLimits, .. StreamLimits] : AccountLimits);
+        JsonObject limits = Unlimited(AccountLimits);
         limits["wildcards"] = true;
         return Sign(
             account,
