@@ -5,8 +5,11 @@ namespace LightQ.Replication.Nats;
 /// <summary>The settings of a connection to the servers.</summary>
 internal static class NatsSettings
 {
-    public static NatsOpts Create(NatsEngineOptions options, string purpose) =>
-        NatsOpts.Default with
+    /// <exception cref="ArgumentException">The file of the seed is none.</exception>
+    public static NatsOpts Create(NatsEngineOptions options, string purpose)
+    {
+        (string? publicKey, string? seed) = options.SeedFile is { } file ? UserSeed.Read(file) : (null, null);
+        return NatsOpts.Default with
         {
             Url = string.Join(',', options.Servers),
             Name = $"lightq/{options.ClusterName}/{purpose}",
@@ -14,7 +17,8 @@ internal static class NatsSettings
             AuthOpts = NatsAuthOpts.Default with
             {
                 CredsFile = options.CredentialsFile,
-                NKeyFile = options.SeedFile,
+                NKey = publicKey,
+                Seed = seed,
                 Username = options.User,
                 Password = options.Password,
             },
@@ -41,4 +45,5 @@ internal static class NatsSettings
             WriterBufferSize = 2 * 1024 * 1024,
             ReaderBufferSize = 1024 * 1024,
         };
+    }
 }

@@ -142,8 +142,7 @@ internal sealed class LogReplay(IReplayTarget target)
         // A topic may have had messages before it had replicas.
         if (isClaim && stored.Sequence == 1 && entry.Epoch != 0)
             (Epoch, NextOffset) = (entry.Epoch - 1, entry.EndOffset);
-        if (_isBehindHole)
-            PassHole(stream, stored, isClaim ? Math.Max(entry.Epoch, 1) - 1 : entry.Epoch, entry.EndOffset);
+        Place(stream, stored, isClaim ? Math.Max(entry.Epoch, 1) - 1 : entry.Epoch, entry.EndOffset);
         if (entry.Epoch != (isClaim ? Epoch + 1 : Epoch) || entry.EndOffset != NextOffset)
             return false;
         if (isClaim)
@@ -233,8 +232,7 @@ internal sealed class LogReplay(IReplayTarget target)
                 throw Damaged(stream, entry, $"the payload of the batch at offset {batch.BaseOffset} is wrong");
             if (next < 0)
             {
-                if (_isBehindHole)
-                    PassHole(stream, entry, batch.LeaderEpoch, batch.BaseOffset);
+                Place(stream, entry, batch.LeaderEpoch, batch.BaseOffset);
                 if (batch.LeaderEpoch != Epoch || batch.BaseOffset != NextOffset)
                     return false;
             }
@@ -249,19 +247,25 @@ internal sealed class LogReplay(IReplayTarget target)
     }
 
     /// <summary>
-    /// Goes over a hole to an entry of an epoch that stands at an offset. Retention leaves every claim, and everything
-    /// behind the snapshot that counts.
+    /// Finds out whether an entry can stand here: behind its epoch's claim, and behind a hole only where retention has
+    /// left every claim, and everything behind the snapshot that counts.
     /// </summary>
+    /// <remarks>
+    /// A node appends nothing before its claim is stored, so that an epoch without a claim in front is never void: the
+    /// replica that was read lacks the claim, or has something else in its place.
+    /// </remarks>
     /// <exception cref="ReplicationException">Something is missing that retention has not removed.</exception>
-    private void PassHole(string stream, in StreamEntry entry, uint epoch, long offset)
+    private void Place(string stream, in StreamEntry entry, uint epoch, long offset)
     {
         if (epoch > Epoch)
         {
             throw new ReplicationException(
-                $"{stream}: entries in front of {entry.Sequence} are missing, among them the claim of epoch {epoch}, "
-                    + "which retention does not remove."
+                $"{stream}: in front of entry {entry.Sequence} the claim of epoch {epoch} is missing, which retention "
+                    + "does not remove."
             );
         }
+        if (!_isBehindHole)
+            return;
         if (offset <= _purgedTo)
             NextOffset = Math.Max(NextOffset, offset);
         if (epoch == Epoch && offset > NextOffset)

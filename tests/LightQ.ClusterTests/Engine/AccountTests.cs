@@ -65,6 +65,15 @@ public sealed class AccountTests : IAsyncLifetime
         await RefusedAsync(new NatsLogin());
         await RefusedAsync(new NatsLogin { SeedFile = FileOf("stranger.nk", stranger.GetSeed()) });
 
+        foreach (string bad in new[] { "", "SUNOSEED", "nothing" })
+        {
+            string file = FileOf("bad.nk", bad);
+            ArgumentException error = await Assert.ThrowsAsync<ArgumentException>(() =>
+                ConnectAsync(new NatsLogin { SeedFile = file })
+            );
+            Assert.Contains(file, error.Message, StringComparison.Ordinal);
+        }
+
         // Another account of the same servers neither sees the stream nor can take it.
         var app = new NatsLogin { User = "app", PasswordFile = FileOf("app", "app") };
         Assert.Equal(["LQ_account"], await ListAsync(own));
@@ -86,7 +95,7 @@ public sealed class AccountTests : IAsyncLifetime
             resolver: MEMORY
             resolver_preload: {
               {{account.GetPublicKey()}}: {{NatsJwt.OfAccount(account, @operator)}}
-              {{system.GetPublicKey()}}: {{NatsJwt.OfAccount(system, @operator)}}
+              {{system.GetPublicKey()}}: {{NatsJwt.OfAccount(system, @operator, isSystem: true)}}
             }
             """
         );

@@ -23,15 +23,17 @@ internal static class NatsJwt
         "consumer",
     ];
 
+    private static readonly string[] StorageLimits = ["mem_storage", "disk_storage"];
+
     private static readonly string[] UserLimits = ["subs", "data", "payload"];
 
     /// <summary>An operator, which signs its own token.</summary>
     public static string OfOperator(KeyPair key) => Sign(key, key, "operator", []);
 
-    /// <summary>An account without limits.</summary>
-    public static string OfAccount(KeyPair account, KeyPair signer)
+    /// <summary>An account without limits; the system's may store nothing.</summary>
+    public static string OfAccount(KeyPair account, KeyPair signer, bool isSystem = false)
     {
-        JsonObject limits = Unlimited(AccountLimits);
+        JsonObject limits = Unlimited(isSystem ? AccountLimits.Except(StorageLimits) : AccountLimits);
         limits["wildcards"] = true;
         return Sign(
             account,
@@ -63,7 +65,7 @@ internal static class NatsJwt
             """;
     }
 
-    private static JsonObject Unlimited(string[] names) =>
+    private static JsonObject Unlimited(IEnumerable<string> names) =>
         new(names.Select(name => KeyValuePair.Create<string, JsonNode?>(name, -1)));
 
     private static string Sign(KeyPair subject, KeyPair signer, string type, JsonObject claims)

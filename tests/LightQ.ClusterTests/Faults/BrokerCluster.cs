@@ -25,11 +25,14 @@ internal sealed class BrokerCluster : IAsyncDisposable
         [
             .. Enumerable
                 .Range(1, Nodes)
-                .Select(i => new ClusterBroker($"b{i}", _directory.File($"b{i}"), Name, engine.Ports)),
+                .Select(i => new ClusterBroker($"b{i}", _directory.File($"b{i}"), Name, engine.Ports, Witness)),
         ];
     }
 
     public NatsCluster Engine { get; }
+
+    /// <summary>What the nats-servers confirmed to the brokers.</summary>
+    public EngineWitness Witness { get; } = new();
 
     public IReadOnlyList<ClusterBroker> Brokers { get; }
 
@@ -145,13 +148,17 @@ internal sealed class BrokerCluster : IAsyncDisposable
             new NatsEngineOptions { Servers = Engine.Addresses, RequestTimeout = TimeSpan.FromSeconds(20) },
             Cancelled
         );
-        IReplicatedStream stream = engine.GetStream(FormattableString.Invariant($"LQ_{Name}_{topicId:N}_{partition}"));
+        IReplicatedStream stream = engine.GetStream(StreamOf(topicId, partition));
         List<StreamEntry> entries = [];
         StreamBounds bounds = await stream.GetBoundsAsync(Cancelled);
         await foreach (StreamEntry entry in stream.ReadAsync(bounds.First, bounds.Last, Cancelled))
             entries.Add(entry);
         return entries;
     }
+
+    /// <summary>The name of a partition's stream.</summary>
+    public static string StreamOf(Guid topicId, int partition) =>
+        FormattableString.Invariant($"LQ_{Name}_{topicId:N}_{partition}");
 
     public string Logs() => string.Join('\n', Brokers.Select(broker => $"--- {broker.Name}\n{broker.Log}"));
 

