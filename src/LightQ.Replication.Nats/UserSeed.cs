@@ -13,21 +13,25 @@ internal static class UserSeed
     /// <exception cref="ArgumentException">The file cannot be read, or holds no user's seed.</exception>
     public static (string PublicKey, string Seed) Read(string file)
     {
+        string? seed;
         try
         {
-            string seed =
-                File.ReadLines(file)
-                    .Select(line => line.Trim())
-                    .FirstOrDefault(line => line.StartsWith("SU", StringComparison.Ordinal))
-                ?? throw new ArgumentException($"SeedFile '{file}' has no line that begins with SU, a user's seed");
-            using var key = KeyPair.FromSeed(seed);
-            return (key.GetPublicKey(), seed);
+            seed = File.ReadLines(file)
+                .Select(line => line.Trim())
+                .FirstOrDefault(line => line.StartsWith("SU", StringComparison.Ordinal));
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new ArgumentException($"SeedFile '{file}' cannot be read: {e.Message}", e);
         }
-        catch (NKeysException e)
+        if (seed is null)
+            throw new ArgumentException($"SeedFile '{file}' has no line that begins with SU, a user's seed");
+        try
+        {
+            using var key = KeyPair.FromSeed(seed);
+            return (key.GetPublicKey(), seed);
+        }
+        catch (Exception e) when (e is NKeysException or ArgumentException) // Of a character that no seed has.
         {
             throw new ArgumentException($"SeedFile '{file}' holds no seed of a user: {e.Message}", e);
         }

@@ -18,6 +18,7 @@ internal sealed class StreamRecordLog : IRecordLog
 
     private readonly IReplicatedStream _stream;
     private readonly ReplicationOptions _options;
+    private readonly TimeProvider _time;
     private readonly Action<JournalFailure?> _failureChanged;
     private readonly SemaphoreSlim _reading = new(1),
         _appending = new(1);
@@ -34,11 +35,13 @@ internal sealed class StreamRecordLog : IRecordLog
         IReplicatedStream stream,
         ReplicationOptions options,
         CatalogLoad load,
+        TimeProvider time,
         Action<JournalFailure?> failureChanged
     )
     {
         _stream = stream;
         _options = options;
+        _time = time;
         _failureChanged = failureChanged;
         Tables = load.Tables;
         _applied = load.Applied;
@@ -69,7 +72,7 @@ internal sealed class StreamRecordLog : IRecordLog
         Action<JournalFailure?> failureChanged
     )
     {
-        using var patience = new CancellationTokenSource(options.CatalogPatience);
+        using var patience = new CancellationTokenSource(options.CatalogPatience, time);
         JournalFailure? failure = null;
         while (true)
         {
@@ -83,7 +86,7 @@ internal sealed class StreamRecordLog : IRecordLog
                 {
                     if (failure is not null)
                         failureChanged(null);
-                    return new StreamRecordLog(stream, options, load, failureChanged);
+                    return new StreamRecordLog(stream, options, load, time, failureChanged);
                 }
                 var first = new CatalogRecord
                 {
@@ -192,8 +195,8 @@ internal sealed class StreamRecordLog : IRecordLog
 
     private async Task<bool> ChangeAsync(Func<IReadOnlyList<CatalogRecord>> make, Action? applied)
     {
-        using var patience = CancellationTokenSource.CreateLinkedTokenSource(_stop.Token);
-        patience.CancelAfter(_options.CatalogPatience);
+        using var late = new CancellationTokenSource(_options.CatalogPatience, _time);
+        using var patience = CancellationTokenSource.CreateLinkedTokenSource(_stop.Token, late.Token);
         if (!await TryEnterAsync(patience.Token).ConfigureAwait(false))
             throw UnstoredException.Unreachable("an earlier change is still under way");
         try
@@ -382,8 +385,8 @@ internal sealed class StreamRecordLog : IRecordLog
     /// <summary>Appends a copy of everything, in parts, and purges what it stands for.</summary>
     private async Task CopyAsync(CancellationToken cancellationToken)
     {
-        using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        patience.CancelAfter(_options.CatalogPatience);
+        using var late = new CancellationTokenSource(_options.CatalogPatience, _time);
+        using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, late.Token);
         if (!await TryEnterAsync(patience.Token).ConfigureAwait(false))
             return;
         try

@@ -139,7 +139,11 @@ internal sealed class TopicCatalog : IDisposable
 
     /// <summary>Applies what other nodes have stored until now.</summary>
     /// <exception cref="Replication.ReplicationException">The stream cannot be read.</exception>
-    public void CatchUp() => _log.CatchUp();
+    public void CatchUp()
+    {
+        _log.CatchUp();
+        Applied?.Invoke();
+    }
 
     /// <summary>Keeps a new topic.</summary>
     /// <exception cref="BrokerException">Its name is taken, or it is not stored.</exception>

@@ -22,6 +22,7 @@ internal sealed class TopSession
     private string? _problem;
     private bool _isStale;
     private bool _isEnded;
+    private bool _hasLeft;
 
     public TopSession(LightQClient client, TopSettings settings, ITopTerminal terminal)
     {
@@ -36,6 +37,8 @@ internal sealed class TopSession
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         await ReadAsync(_view, cancellationToken);
+        // A second Ctrl-C ends the process at once.
+        AppDomain.CurrentDomain.ProcessExit += Leave;
         try
         {
             _terminal.Write(Ansi.Enter);
@@ -44,8 +47,16 @@ internal sealed class TopSession
         }
         finally
         {
-            _terminal.Write(Ansi.Leave);
+            Leave(this, EventArgs.Empty);
+            AppDomain.CurrentDomain.ProcessExit -= Leave;
         }
+    }
+
+    private void Leave(object? sender, EventArgs e)
+    {
+        // What is on the first screen by then stays where it is.
+        if (!Interlocked.Exchange(ref _hasLeft, true))
+            _terminal.Write(Ansi.Leave);
     }
 
     private async Task ShowAsync(CancellationToken cancellationToken)

@@ -1,4 +1,5 @@
 using Grpc.Core;
+using LightQ.Broker.Replication;
 using LightQ.Protocol.Control;
 using LightQ.Server.Control;
 using Topic = LightQ.Broker.Topics.Topic;
@@ -11,7 +12,7 @@ internal sealed class ReplicateForward(NodeCalls calls, Method<ReplicateTopicReq
 {
     private static readonly TimeSpan Longest = TimeSpan.FromSeconds(30);
 
-    public override Task<ReplicateTopicResponse> ServeAsync(
+    public override async Task<ReplicateTopicResponse> ServeAsync(
         ReplicateTopicRequest request,
         ServerCallContext context,
         UnaryServerMethod<ReplicateTopicRequest, ReplicateTopicResponse> local
@@ -23,15 +24,33 @@ internal sealed class ReplicateForward(NodeCalls calls, Method<ReplicateTopicReq
             && topic is { Settings.IsReplicated: false, IsElsewhere: true }
         )
         {
-            return calls.CallAsync(
-                calls.Leaders.Find(topic, 0),
-                method,
-                request,
-                topic.Partitions.Select(p => p.Index),
-                Longest,
-                context
-            );
+            ReplicateTopicResponse response = await calls
+                .CallAsync(
+                    calls.Leaders.Find(topic, 0),
+                    method,
+                    request,
+                    topic.Partitions.Select(p => p.Index),
+                    Longest,
+                    context
+                )
+                .ConfigureAwait(false);
+            // What a client is told is done, it finds at the node that has told it.
+            response.Done = response.Done && await TryCatchUpAsync(context.CancellationToken).ConfigureAwait(false);
+            return response;
         }
-        return local(request, context);
+        return await local(request, context).ConfigureAwait(false);
+    }
+
+    private async Task<bool> TryCatchUpAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Task.Run(calls.Broker.CatchUp, cancellationToken).WaitAsync(cancellationToken).ConfigureAwait(false);
+            return true;
+        }
+        catch (ReplicationException)
+        {
+            return false;
+        }
     }
 }

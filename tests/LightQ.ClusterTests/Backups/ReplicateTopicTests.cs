@@ -37,12 +37,12 @@ public sealed class ReplicateTopicTests : IAsyncLifetime
         SortedDictionary<(int, long), string> before = await TopicContents.ReadAsync(atA, "orders", left);
 
         await ReplicateAsync(atB, "orders"); // It is passed on to the node that has the messages.
-        await TopicContents.LedAsync("orders", _cluster.A, _cluster.B);
         foreach (LightQServer node in new[] { _cluster.A, _cluster.B })
         {
             Topic known = node.Broker.GetTopic("orders");
             Assert.Equal((made.Id, 3u), (known.Id, known.Settings.Replicas));
         }
+        await TopicContents.LedAsync("orders", _cluster.A, _cluster.B);
         // The one that had nothing of it leads all, and has everything.
         for (uint i = 0; i < 3; i++)
             await _cluster.LeadAsync("orders", i, "b");
@@ -63,14 +63,30 @@ public sealed class ReplicateTopicTests : IAsyncLifetime
         await CreateAsync("orders", partitions: 1);
         await using LightQClient client = TopicContents.Connect(_cluster.A),
             reader = TopicContents.Connect(_cluster.A);
-        Task<SortedDictionary<(int, long), string>> reading = TopicContents.ReadAsync(reader, "orders", 3_000);
+        int count = int.MaxValue;
+        Task<SortedDictionary<(int, long), string>> reading = TopicContents.ReadAsync(
+            reader,
+            "orders",
+            () => Volatile.Read(ref count)
+        );
         await TopicContents.PublishAsync(client, "orders", 0, 1_000);
-        Task publishing = TopicContents.PublishAsync(client, "orders", 1_000, 2_000);
-        await ReplicateAsync(client, "orders");
-        await publishing.WaitAsync(Patience, Cancelled);
+        Task replicating = ReplicateAsync(client, "orders");
+        // One with a name goes on where it was, whoever serves the topic.
+        var options = new ProducerOptions { Name = "shop" };
+        await using (Producer producer = await client.CreateProducerAsync("orders", options, Cancelled))
+        {
+            for (int i = 1_000; i < count; i++)
+            {
+                // It goes on until the topic has replicas, and for a while behind that.
+                if (count == int.MaxValue && replicating.IsCompleted)
+                    Volatile.Write(ref count, i + 100);
+                await TopicContents.PublishAsync(producer, i);
+            }
+        }
+        await replicating;
         SortedDictionary<(int Partition, long Offset), string> read = await reading.WaitAsync(Patience, Cancelled);
-        Assert.Equal(Enumerable.Range(0, 3_000), read.Values.Select(NumberOf));
-        Assert.Equal(Enumerable.Range(0, 3_000).Select(i => (long)i), read.Keys.Select(k => k.Offset));
+        Assert.Equal(Enumerable.Range(0, count), read.Values.Select(NumberOf));
+        Assert.Equal(Enumerable.Range(0, count).Select(i => (long)i), read.Keys.Select(k => k.Offset));
     }
 
     [Fact]

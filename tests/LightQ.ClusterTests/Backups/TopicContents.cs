@@ -34,15 +34,19 @@ internal static class TopicContents
             Cancelled
         );
         for (int i = first; i < first + count; i++)
-        {
-            string text = i.ToString(CultureInfo.InvariantCulture);
-            await producer.PublishAsync(
-                Encoding.UTF8.GetBytes(text),
-                key: $"key {i % 17}",
-                headers: new MessageHeaders { { "number", text } },
-                cancellationToken: Cancelled
-            );
-        }
+            await PublishAsync(producer, i);
+    }
+
+    /// <summary>One of them.</summary>
+    public static async Task PublishAsync(Producer producer, int number)
+    {
+        string text = number.ToString(CultureInfo.InvariantCulture);
+        await producer.PublishAsync(
+            Encoding.UTF8.GetBytes(text),
+            key: $"key {number % 17}",
+            headers: new MessageHeaders { { "number", text } },
+            cancellationToken: Cancelled
+        );
     }
 
     /// <summary>A member of the group takes so many messages, and completes those with even numbers.</summary>
@@ -84,10 +88,17 @@ internal static class TopicContents
         );
 
     /// <summary>So many messages, each by its place, with all that belongs to it.</summary>
-    public static async Task<SortedDictionary<(int Partition, long Offset), string>> ReadAsync(
+    public static Task<SortedDictionary<(int Partition, long Offset), string>> ReadAsync(
         LightQClient client,
         string topic,
         int count
+    ) => ReadAsync(client, topic, () => count);
+
+    /// <summary>Likewise; how many is asked for behind each message.</summary>
+    public static async Task<SortedDictionary<(int Partition, long Offset), string>> ReadAsync(
+        LightQClient client,
+        string topic,
+        Func<int> count
     )
     {
         var found = new SortedDictionary<(int, long), string>();
@@ -103,7 +114,7 @@ internal static class TopicContents
                 $"{message.GetText()} {Encoding.UTF8.GetString(message.Key.Span)} {Encoding.UTF8.GetString(header)} "
                     + $"{message.Timestamp:O} {message.AppendTime:O}"
             );
-            if (found.Count == count)
+            if (found.Count == count())
                 break;
         }
         return found;

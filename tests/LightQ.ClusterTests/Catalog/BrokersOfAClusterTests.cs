@@ -5,6 +5,7 @@ using LightQ.Client;
 using LightQ.ClusterTests.Log;
 using LightQ.IntegrationTests;
 using LightQ.Storage;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Catalog;
@@ -169,6 +170,11 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
             OpenAsync(directory, Joining("d"))
         );
         Assert.Contains("Cluster:Node is 'd'", renamed.Message, StringComparison.Ordinal);
+        await Eventually.TrueAsync(
+            () => _pair.A.TryGetTopic("bills", out _),
+            BrokerPair.Patience,
+            () => "A does not know the topic"
+        );
         await _pair.A.DeleteTopicAsync("bills");
         await using LightQBroker again = await OpenAsync(directory, Joining("d"));
         Assert.False(again.TryGetTopic("bills", out _)); // It did not come back from the file.
@@ -218,11 +224,16 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
     public async Task A_topic_whose_record_was_in_doubt_is_served_when_it_turns_up()
     {
         var engine = new MemoryEngine(_engine);
-        BrokerOptions options = Joining("c", engine, patience: 0.5);
-        await using LightQBroker node = await OpenAsync(NewDirectory(), options);
+        BrokerOptions options = BrokerPair.OptionsOf(engine, "c");
+        var time = new ManualTime();
+        await using LightQBroker node = await LightQBroker.OpenAsync(NewDirectory(), options, time);
         engine.Cut();
-        UnstoredException doubt = Assert.Throws<UnstoredException>(() =>
-            node.CreateTopic("orders", BrokerPair.Durable)
+        CancellationToken cancelled = TestContext.Current.CancellationToken;
+        Task<Topic> creating = Task.Run(() => node.CreateTopic("orders", BrokerPair.Durable), cancelled);
+        await Eventually.TrueAsync(() => engine.Held != 0, BrokerPair.Patience, () => "Nothing was sent");
+        time.Advance(options.Replication!.CatalogPatience);
+        UnstoredException doubt = await Assert.ThrowsAsync<UnstoredException>(() =>
+            creating.WaitAsync(BrokerPair.Patience, cancelled)
         );
         Assert.Equal(ErrorCode.OutcomeUnknown, doubt.Code);
         Assert.False(node.TryGetTopic("orders", out _));
@@ -236,15 +247,6 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
     }
 
     private BrokerOptions Joining(string node) => BrokerPair.OptionsOf(new MemoryEngine(_engine), node);
-
-    private static BrokerOptions Joining(string node, MemoryEngine engine, double patience)
-    {
-        BrokerOptions options = BrokerPair.OptionsOf(engine, node);
-        return options with
-        {
-            Replication = options.Replication! with { CatalogPatience = TimeSpan.FromSeconds(patience) },
-        };
-    }
 
     private static Task<LightQBroker> OpenAsync(string directory, BrokerOptions options) =>
         LightQBroker.OpenAsync(directory, options, TimeProvider.System);

@@ -10,6 +10,9 @@ namespace LightQ.ClusterTests.Catalog;
 /// <summary>A node's catalog and users, and no more of a broker, over an engine in memory.</summary>
 internal sealed class CatalogNode : IDisposable
 {
+    /// <summary>How long a node tries to reach the engine.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
     private CatalogNode(MemoryEngine engine, StreamRecordLog log)
     {
         Engine = engine;
@@ -44,11 +47,13 @@ internal sealed class CatalogNode : IDisposable
         }
     }
 
+    /// <summary>Opens it; <paramref name="failed"/> is called when the catalog cannot be read.</summary>
     public static async Task<CatalogNode> OpenAsync(
         MemoryEngine shared,
         int recordsPerCopy = 1_000,
-        double patience = 30,
-        bool follows = true
+        bool follows = true,
+        TimeProvider? time = null,
+        Action? failed = null
     )
     {
         var engine = new MemoryEngine(shared) { Faults = shared.Faults, MaxEntryBytes = shared.MaxEntryBytes };
@@ -59,11 +64,15 @@ internal sealed class CatalogNode : IDisposable
                 Cluster = "shop",
                 Node = "a",
                 RecordsPerCopy = recordsPerCopy,
-                CatalogPatience = TimeSpan.FromSeconds(patience),
+                CatalogPatience = Patience,
             },
             mayBegin: true,
-            TimeProvider.System,
-            static _ => { }
+            time ?? TimeProvider.System,
+            failure =>
+            {
+                if (failure is not null)
+                    failed?.Invoke();
+            }
         );
         var node = new CatalogNode(engine, log);
         if (follows)

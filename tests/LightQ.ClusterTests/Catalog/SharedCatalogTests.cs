@@ -6,6 +6,7 @@ using LightQ.Broker.Users;
 using LightQ.Client;
 using LightQ.ClusterTests.Log;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Catalog;
@@ -157,10 +158,11 @@ public sealed class SharedCatalogTests : IDisposable
     [Fact]
     public async Task A_change_without_an_answer_is_in_doubt_until_the_stream_is_read_on()
     {
-        MemoryEngine engine = await StartAsync(nodes: 1, patience: 0.5);
+        var time = new ManualTime();
+        MemoryEngine engine = await StartAsync(nodes: 1, time: time);
         CatalogNode node = _nodes[0];
         node.Engine.Cut();
-        UnstoredException stored = Assert.Throws<UnstoredException>(() => node.CreateTopic("stored"));
+        UnstoredException stored = await GivenUpAsync(node, time, () => node.CreateTopic("stored"));
         Assert.Equal(ErrorCode.OutcomeUnknown, stored.Code);
         Assert.False(stored.Outcome!.IsCompleted);
         Assert.Equal(Guid.Empty, node.IdOf("stored"));
@@ -169,7 +171,7 @@ public sealed class SharedCatalogTests : IDisposable
         Assert.NotEqual(Guid.Empty, node.IdOf("stored"));
 
         node.Engine.Cut();
-        UnstoredException refused = Assert.Throws<UnstoredException>(() => node.CreateTopic("refused"));
+        UnstoredException refused = await GivenUpAsync(node, time, () => node.CreateTopic("refused"));
         CatalogNode other = await AddAsync(engine);
         other.CreateTopic("faster");
         node.Engine.Heal();
@@ -181,10 +183,11 @@ public sealed class SharedCatalogTests : IDisposable
     [Fact]
     public async Task A_node_whose_engine_does_not_answer_takes_nothing_away_either()
     {
-        await StartAsync(nodes: 1, patience: 0.5);
+        var time = new ManualTime();
+        await StartAsync(nodes: 1, time: time);
         _nodes[0].Users.Create("alice", "hash");
         _nodes[0].Engine.Cut();
-        UnstoredException error = Assert.Throws<UnstoredException>(() => _nodes[0].Users.Delete("alice"));
+        UnstoredException error = await GivenUpAsync(_nodes[0], time, () => _nodes[0].Users.Delete("alice"));
         Assert.False(error.IsInForce);
         Assert.True(_nodes[0].Users.Table.Users.ContainsKey("alice"));
     }
@@ -260,8 +263,9 @@ public sealed class SharedCatalogTests : IDisposable
         _nodes[0].CreateTopic("orders");
         _nodes[0].CreateTopic("bills");
         await engine[Stream].Connect().PurgeAsync(EntryKind.Data, 3, TestContext.Current.CancellationToken);
+        var time = new ManualTime();
         ReplicationException error = await Assert.ThrowsAsync<ReplicationException>(() =>
-            AddAsync(engine, patience: 0.3)
+            CatalogNode.OpenAsync(engine, time: time, failed: () => time.Advance(CatalogNode.Patience))
         );
         Assert.Contains("has no entry 1, and has 3 behind it", error.Message, StringComparison.Ordinal);
     }
@@ -273,21 +277,31 @@ public sealed class SharedCatalogTests : IDisposable
         double faults = 0,
         int recordsPerCopy = 1_000,
         int maxEntryBytes = 1 << 20,
-        double patience = 30,
-        bool follows = true
+        bool follows = true,
+        TimeProvider? time = null
     )
     {
         var engine = new MemoryEngine { Faults = faults, MaxEntryBytes = maxEntryBytes };
         for (int i = 0; i < nodes; i++)
-            _nodes.Add(await CatalogNode.OpenAsync(engine, recordsPerCopy, patience, follows));
+            _nodes.Add(await CatalogNode.OpenAsync(engine, recordsPerCopy, follows, time));
         return engine;
     }
 
-    private async Task<CatalogNode> AddAsync(MemoryEngine engine, double patience = 30, bool follows = true)
+    private async Task<CatalogNode> AddAsync(MemoryEngine engine, bool follows = true)
     {
-        CatalogNode node = await CatalogNode.OpenAsync(engine, patience: patience, follows: follows);
+        CatalogNode node = await CatalogNode.OpenAsync(engine, follows: follows);
         _nodes.Add(node);
         return node;
+    }
+
+    /// <summary>A change that is sent, and whose time is over before there is an answer.</summary>
+    private static async Task<UnstoredException> GivenUpAsync(CatalogNode node, ManualTime time, Action change)
+    {
+        CancellationToken cancelled = TestContext.Current.CancellationToken;
+        var changing = Task.Run(change, cancelled);
+        await Eventually.TrueAsync(() => node.Engine.Held != 0, Patience, () => "Nothing was sent");
+        time.Advance(CatalogNode.Patience);
+        return await Assert.ThrowsAsync<UnstoredException>(() => changing.WaitAsync(Patience, cancelled));
     }
 
     private Task AtOnceAsync(Action<CatalogNode> act) => AtOnceAsync(act, _nodes);

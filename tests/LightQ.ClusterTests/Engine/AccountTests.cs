@@ -65,7 +65,7 @@ public sealed class AccountTests : IAsyncLifetime
         await RefusedAsync(new NatsLogin());
         await RefusedAsync(new NatsLogin { SeedFile = FileOf("stranger.nk", stranger.GetSeed()) });
 
-        foreach (string bad in new[] { "", "SUNOSEED", "nothing" })
+        foreach (string bad in new[] { "", "SUNOSEED", "SU-0189-SU", "nothing" })
         {
             string file = FileOf("bad.nk", bad);
             ArgumentException error = await Assert.ThrowsAsync<ArgumentException>(() =>

@@ -65,9 +65,11 @@ internal sealed class ServerCluster : IAsyncDisposable
         };
         await Task.Run(() => _servers.Values.First().Broker.CreateTopic(topic, settings), Cancelled);
         await Eventually.TrueAsync(
-            () => Enumerable.Range(0, (int)partitions).All(i => LeaderOf(topic, i) is not null),
+            () =>
+                _servers.Values.All(s => s.Broker.TryGetTopic(topic, out _))
+                && Enumerable.Range(0, (int)partitions).All(i => LeaderOf(topic, i) is not null),
             Patience,
-            () => $"Nobody leads a partition of {topic}."
+            () => $"Not all know {topic}, or nobody leads a partition of it."
         );
     }
 

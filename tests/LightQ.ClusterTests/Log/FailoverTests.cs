@@ -87,7 +87,14 @@ public sealed class FailoverTests
         await using FailoverHost host = await FailoverHost.StartAsync();
         await host.PublishAsync(first: 0, count: 5);
         foreach (string group in (string[])["paused", "reset", "gone"])
+        {
             await host.WorkAsync(group, 5, _ => true);
+            await Eventually.TrueAsync(
+                async () => (await host.Client.Groups.GetAsync("orders", group, Cancelled)).ClientsCount == 0,
+                Patience,
+                () => $"The member of {group} does not leave"
+            );
+        }
         await host.StoreAsync();
         await host.Client.Groups.PauseAsync("orders", "paused", Cancelled);
         await host.Client.Groups.ResetAsync("orders", "reset", StartPosition.Earliest, cancellationToken: Cancelled);

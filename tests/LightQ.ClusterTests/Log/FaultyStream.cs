@@ -85,6 +85,16 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         /// <summary>How many entries have been read this way.</summary>
         public long EntriesRead => Interlocked.Read(ref _entriesRead);
 
+        /// <summary>How much waits to arrive.</summary>
+        public int Held
+        {
+            get
+            {
+                lock (_cutLock)
+                    return _held?.Count ?? 0;
+            }
+        }
+
         /// <summary>From now on nothing arrives, and nothing is answered.</summary>
         public void Cut()
         {

@@ -38,6 +38,9 @@ internal sealed class MemoryEngine : IReplicationEngine
     /// <summary>Whether another node is faster to store something in a new stream.</summary>
     public Func<string, bool> Spoils { get; set; } = static _ => false;
 
+    /// <summary>How much waits to be stored until the network is healed.</summary>
+    public int Held => _links.Values.Sum(link => link.Held);
+
     public FaultyStream this[string name] => _streams[name];
 
     /// <summary>From now on this node reaches the others, and not that stream.</summary>

@@ -41,7 +41,13 @@ public sealed class ClusterServiceTests : IAsyncLifetime
     {
         Topic topic = await CreateAsync(partitions: 4);
         using GrpcChannel channel = GrpcChannel.ForAddress($"http://127.0.0.1:{_a.ControlPort}");
-        ClusterMetadata metadata = await UntilAsync(channel, m => m.Partitions.All(p => p.Node.Length != 0));
+        ClusterMetadata metadata = await UntilAsync(
+            channel,
+            m =>
+                m.Partitions.All(p => p.Node.Length != 0)
+                && m.Nodes.Count == 2
+                && m.Nodes.All(n => n.State == NodeState.Alive)
+        );
         Assert.Equal(("shop", "a", "memory"), (metadata.Cluster, metadata.Node, metadata.Engine));
         Assert.Equal(["a", "b"], metadata.Nodes.Select(n => n.Name));
         Assert.Equal(
@@ -55,7 +61,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         foreach (PartitionLeader partition in metadata.Partitions)
         {
             string to = partition.Node == "a" ? "b" : "a";
-            MovePartitionResponse moved = await channel.CallAsync<MovePartitionRequest, MovePartitionResponse>(
+            MovePartitionResponse response = await channel.CallAsync<MovePartitionRequest, MovePartitionResponse>(
                 "MovePartition",
                 new()
                 {
@@ -64,10 +70,10 @@ public sealed class ClusterServiceTests : IAsyncLifetime
                     Node = to,
                 }
             );
-            Assert.True(moved.Epoch > partition.Epoch, $"Epoch {moved.Epoch} after {partition.Epoch}.");
+            Assert.True(response.Epoch > partition.Epoch, $"Epoch {response.Epoch} after {partition.Epoch}.");
         }
-        ClusterMetadata after = await channel.CallAsync<GetMetadataRequest, ClusterMetadata>("GetMetadata", new());
-        Assert.Equal(metadata.Partitions.Select(p => p.Node == "a" ? "b" : "a"), after.Partitions.Select(p => p.Node));
+        string[] moved = [.. metadata.Partitions.Select(p => p.Node == "a" ? "b" : "a")];
+        ClusterMetadata after = await UntilAsync(channel, m => m.Partitions.Select(p => p.Node).SequenceEqual(moved));
 
         List<uint> left = [];
         await foreach (
@@ -81,9 +87,11 @@ public sealed class ClusterServiceTests : IAsyncLifetime
             left.Add(progress.PartitionsLeft);
         }
         Assert.Equal(0u, left[^1]);
-        after = await UntilAsync(channel, m => m.Partitions.All(p => p.Node == "a"));
-        Assert.Equal(NodeState.Draining, after.Nodes[1].State);
-        Assert.Equal(4u, after.Nodes[0].Leads);
+        after = await UntilAsync(
+            channel,
+            m => m.Partitions.All(p => p.Node == "a") && m.Nodes[1].State == NodeState.Draining
+        );
+        Assert.Equal([4u, 0u], after.Nodes.Select(n => n.Leads));
         Assert.Empty(topic.Failure);
         await ControlCalls.FailsAsync(
             () =>
@@ -107,8 +115,9 @@ public sealed class ClusterServiceTests : IAsyncLifetime
             TimeSpan.FromMinutes(1),
             () => string.Join('\n', _known[0].Partitions.Select(p => $"{p.Index}: {p.Refusal?.Reason}"))
         );
-        ClusterMetadata metadata = await channel.CallAsync<GetMetadataRequest, ClusterMetadata>("GetMetadata", new());
-        Assert.Equal([NodeState.Silent, NodeState.Alive], metadata.Nodes.Select(n => n.State));
+        ClusterMetadata metadata = await UntilAsync(channel, m => m.Nodes[0].State == NodeState.Silent);
+        Assert.Equal(["a", "b"], metadata.Nodes.Select(n => n.Name));
+        Assert.Equal(NodeState.Alive, metadata.Nodes[1].State);
         Assert.Equal([0u, 4u], metadata.Nodes.Select(n => n.Leads));
     }
 
@@ -165,6 +174,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
                         Engine = _engine.Connect(),
                         Cluster = "shop",
                         Node = name,
+                        Members = ForwardingCluster.Members,
                     },
                 },
             },

@@ -1,5 +1,6 @@
 using Grpc.Net.Client;
 using LightQ.Broker;
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.ClusterTests.Log;
@@ -14,6 +15,9 @@ namespace LightQ.ClusterTests.Members;
 internal sealed class ForwardingCluster : IAsyncDisposable
 {
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    /// <summary>Longer than by default, so that a machine that stands still for a moment kills no node.</summary>
+    public static readonly MemberOptions Members = new() { Silence = TimeSpan.FromSeconds(2) };
 
     private readonly TemporaryDirectory _directory = new();
     private readonly MemoryEngine _engine = new();
@@ -97,7 +101,7 @@ internal sealed class ForwardingCluster : IAsyncDisposable
     /// <summary>A node's data directory.</summary>
     public string DirectoryOf(string node) => _directory.File(node);
 
-    /// <summary>Has a node lead a partition, and waits until it does.</summary>
+    /// <summary>Has a node lead a partition, and waits until it does and both know.</summary>
     public async Task LeadAsync(string name, uint partition, string node)
     {
         LightQServer leader = node == "a" ? A : B,
@@ -106,12 +110,17 @@ internal sealed class ForwardingCluster : IAsyncDisposable
         if (!Leads(leader))
             await A.Broker.Replicas.MoveAsync(A.Broker.GetTopic(name), partition, node, Cancelled);
         await Eventually.TrueAsync(
-            () => Leads(leader) && !Leads(other),
+            () => Leads(leader) && !Leads(other) && KnowsLeader(A) && KnowsLeader(B),
             Patience,
             () => $"{node} does not lead partition {partition}"
         );
 
         bool Leads(LightQServer server) => server.Broker.GetTopic(name).Partitions[(int)partition].Refusal is null;
+
+        bool KnowsLeader(LightQServer server) =>
+            server.Broker.Replicas.Members!.Of(new PartitionId(server.Broker.GetTopic(name).Id, partition))
+                is { IsLed: true } now
+            && now.Leader == node;
     }
 
     public async ValueTask DisposeAsync()
@@ -148,6 +157,7 @@ internal sealed class ForwardingCluster : IAsyncDisposable
                             Engine = _engines[name] = _engine.Connect(),
                             Cluster = "shop",
                             Node = name,
+                            Members = Members,
                         },
                     },
                 }

@@ -4,6 +4,7 @@ using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.ClusterTests.Log;
+using LightQ.IntegrationTests;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -12,10 +13,15 @@ namespace LightQ.ClusterTests.Members;
 /// <summary>Several brokers over an engine in memory: who leads what when nodes come and go.</summary>
 public sealed class LeadershipTests : IAsyncLifetime
 {
-    /// <summary>Longer than by default, so that a machine that stands still for a moment kills no node.</summary>
+    /// <summary>
+    /// Longer than by default, so that a machine that stands still for a moment kills no node, and nobody claims what
+    /// another is about to.
+    /// </summary>
     private static readonly MemberOptions Options = new()
     {
         Silence = TimeSpan.FromSeconds(2),
+        NextChoice = TimeSpan.FromSeconds(5),
+        TakeUp = TimeSpan.FromSeconds(5),
         LongestHandover = TimeSpan.FromSeconds(1),
     };
 
@@ -63,7 +69,7 @@ public sealed class LeadershipTests : IAsyncLifetime
         await _cluster.PlacedAsync("a", "c");
         ChangedHands(lost, before);
         before = Claims();
-        Assert.Contains("silent b", _cluster["a"].Events.Lines);
+        await _cluster.ReportedAsync("a", "silent b");
 
         // It finds out, and gets them back from live leaders, which hand them over.
         _engines["b"].Heal();
@@ -119,7 +125,11 @@ public sealed class LeadershipTests : IAsyncLifetime
         int[] before = Claims();
         await _cluster["a"].Replicas.DrainAsync("b", Cancelled); // Any node can be asked.
         await _cluster.PlacedAsync("a", "c");
-        Assert.Equal(MemberState.Draining, _cluster["a"].Members.Find("b")!.State);
+        await Eventually.TrueAsync(
+            () => _cluster["a"].Members.Find("b")!.State == MemberState.Draining,
+            ForwardingCluster.Patience,
+            () => "a does not know that b drains"
+        );
         Assert.All(Claims().Zip(before, (n, o) => n - o), changes => Assert.InRange(changes, 0, 1));
 
         await _cluster.StopAsync("c");

@@ -87,7 +87,11 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         await _cluster.CreateAsync("till", new TopicSettings());
         string own = await SetOwnUserAsync(Password);
         string alice = await LogInAsync(_cluster.AtA, "alice", Password);
-        Assert.Equal("user till/clerk", await UserOfAsync(_cluster.AtB, own));
+        await Eventually.TrueAsync(
+            async () => await UserOfAsync(_cluster.AtB, own) == "user till/clerk",
+            ForwardingCluster.Patience,
+            () => "b does not know the topic's user"
+        );
         Assert.Equal("user alice", await UserOfAsync(_cluster.AtB, alice));
 
         string admin = await LogInAsync(_cluster.AtB, "admin", await AdminPasswordAsync("a"));

@@ -2,6 +2,7 @@ using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
 using Grpc.Net.Client;
 using LightQ.Broker;
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
 using LightQ.ClusterTests.Log;
@@ -12,7 +13,9 @@ using Xunit;
 
 namespace LightQ.ClusterTests.Members;
 
-/// <summary>Three servers of one cluster whose ports have TLS; each leads one partition of the topic "orders".</summary>
+/// <summary>
+/// Three servers of one cluster whose ports have TLS; each leads one partition of the topic "orders".
+/// </summary>
 internal sealed class SecureCluster : IAsyncDisposable
 {
     public const string Topic = "orders";
@@ -84,6 +87,7 @@ internal sealed class SecureCluster : IAsyncDisposable
                     Engine = _engine.Connect(),
                     Cluster = "shop",
                     Node = name,
+                    Members = ForwardingCluster.Members,
                 },
             },
         };
@@ -136,12 +140,18 @@ internal sealed class SecureCluster : IAsyncDisposable
             if (!Leads(_servers[partition], partition))
                 await first.Replicas.MoveAsync(topic, (uint)partition, Names[partition], Cancelled);
             await Eventually.TrueAsync(
-                () => _servers.TrueForAll(s => Leads(s, partition) == (s == _servers[partition])),
+                () =>
+                    _servers.TrueForAll(s => Knows(s, partition) && Leads(s, partition) == (s == _servers[partition])),
                 ForwardingCluster.Patience,
                 () => $"{Names[partition]} does not lead partition {partition}"
             );
         }
     }
+
+    private static bool Knows(LightQServer server, int partition) =>
+        server.Broker.TryGetTopic(Topic, out Topic? topic)
+        && server.Broker.Replicas.Members!.Of(new PartitionId(topic.Id, (uint)partition)) is { IsLed: true } now
+        && now.Leader == Names[partition];
 
     private static bool Leads(LightQServer server, int partition) =>
         server.Broker.TryGetTopic(Topic, out Topic? topic) && topic.Partitions[partition].Refusal is null;

@@ -99,7 +99,7 @@ public sealed class ProcessorTests
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(
             client,
-            new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(1), RetryDelay = TimeSpan.Zero },
+            new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(2), RetryDelay = TimeSpan.Zero },
             2
         );
         var deliveries = new ConcurrentQueue<(long Offset, int Count)>();

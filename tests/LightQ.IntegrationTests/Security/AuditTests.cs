@@ -15,6 +15,8 @@ public sealed class AuditTests
     private const string Password = "correct horse battery staple",
         Another = "another password";
 
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
     [Fact]
     public async Task Everything_that_changes_who_may_do_what_or_what_there_is_is_told_with_who_did_it()
     {
@@ -26,11 +28,23 @@ public sealed class AuditTests
         await using (var client = new LightQClient(anyone))
         {
             await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = Client.TopicKind.Durable }, cancellation);
-            await using MessageConsumer consumer = client.CreateConsumer(
-                "orders",
-                new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }
+            var subscribed = new TaskCompletionSource();
+            var options = new ConsumeOptions
+            {
+                Group = "workers",
+                SettleMode = SettleMode.Explicit,
+                OnSubscribed = _ => subscribed.TrySetResult(),
+            };
+            await using (MessageConsumer consumer = client.CreateConsumer("orders", options))
+            {
+                await consumer.FetchAsync(1, TimeSpan.FromMilliseconds(1), cancellationToken: cancellation);
+                await subscribed.Task.WaitAsync(Patience, cancellation);
+            }
+            await Eventually.TrueAsync(
+                async () => (await client.Groups.GetAsync("orders", "workers", cancellation)).ClientsCount == 0,
+                Patience,
+                () => "the member does not leave"
             );
-            await consumer.FetchAsync(1, TimeSpan.FromMilliseconds(200), cancellationToken: cancellation);
         }
         await using (var client = new LightQClient(admin))
         {

@@ -18,8 +18,16 @@ public sealed class LightQTestBrokerTests
         await using LightQClient client = broker.CreateClient();
         await client.Topics.CreateAsync(new TopicSpec("reminders") { Kind = TopicKind.Durable }, Stop);
         await using Producer producer = await client.CreateProducerAsync("reminders", cancellationToken: Stop);
-        await using MessageConsumer consumer = client.CreateConsumer("reminders", Worker);
+        var subscribed = new TaskCompletionSource();
+        await using MessageConsumer consumer = client.CreateConsumer(
+            "reminders",
+            Worker with
+            {
+                OnSubscribed = _ => subscribed.TrySetResult(),
+            }
+        );
         Assert.Empty(await consumer.FetchAsync(1, TimeSpan.FromMilliseconds(50), cancellationToken: Stop));
+        await subscribed.Task.WaitAsync(Patience, Stop);
         await producer.PublishAsync(
             "tomorrow"u8.ToArray(),
             new PublishOptions { Delay = TimeSpan.FromDays(1) },
