@@ -39,6 +39,7 @@ public sealed class PagesTests(Browser browser)
         {
             await window.TurnAsync(path, heading);
             await Assertions.Expect(window.Page.GetByText("Reading…")).ToHaveCountAsync(0);
+            await Assertions.Expect(window.Page.Locator(".lq-tile, table").First).ToBeVisibleAsync();
             await LookAsync($"{heading.ToLowerInvariant().Replace(' ', '-')}-{form}");
         }
 

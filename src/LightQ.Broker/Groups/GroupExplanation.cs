@@ -123,7 +123,8 @@ internal static class GroupExplanation
         {
             yield return Because(
                 GroupHold.Locked,
-                $"{figures.InFlight} messages are with members{Until(figures.FirstLockEnd)}",
+                $"{(figures.InFlight == 1 ? "1 message is" : $"{figures.InFlight} messages are")} with members"
+                    + Until(figures.FirstLockEnd),
                 figures.FirstLockEnd
             );
         }

@@ -15,7 +15,9 @@ namespace LightQ.Broker.Replication;
 /// <param name="time">The clock.</param>
 internal sealed class JournalFill(IReplicatedStream stream, CommittedCopy copy, TimeProvider time) : IReplayTarget
 {
-    /// <summary>What one look may find that was added since the one before, of a journal that goes up to the end.</summary>
+    /// <summary>
+    /// What one look may find that was added since the one before, of a journal that goes up to the end.
+    /// </summary>
     public const long MostNew = 256;
 
     /// <summary>The same in bytes: a takeover reads them in some 20 ms.</summary>

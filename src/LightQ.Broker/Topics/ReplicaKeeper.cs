@@ -357,7 +357,9 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         return !isPinned && now.IsWanted && succession.MayHave(now.Ranking[0]) ? (now.Ranking[0], false) : default;
     }
 
-    /// <summary>The node that is to take the partition from one that stops: one that has read it, if there is one.</summary>
+    /// <summary>
+    /// The node that is to take the partition from one that stops: one that has read it, if there is one.
+    /// </summary>
     private string? NextOf(in Situation now)
     {
         string[] settled = [.. SettledOf(now)];

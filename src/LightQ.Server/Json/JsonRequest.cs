@@ -72,6 +72,14 @@ internal static class JsonRequest
                 : type.Fields.InDeclarationOrder().FirstOrDefault(f => f.Name == name || f.JsonName == name);
             if (field is null || !IsParameter(field))
                 throw Refuse($"'{TopicName.Printable(name)}' is no parameter; allowed: {Allowed(route)}");
+            if (field.IsRepeated)
+            {
+                writer.WriteStartArray(field.JsonName);
+                foreach (string? item in values)
+                    writer.WriteStringValue(item);
+                writer.WriteEndArray();
+                continue;
+            }
             if (values is not [{ } value])
                 throw Refuse($"The parameter {field.JsonName} is there {values.Count} times; allowed: once");
             if (field.FieldType == FieldType.Bool && value is "true" or "false")
@@ -85,9 +93,13 @@ internal static class JsonRequest
             request.MergeFrom(Parse(route, Utf8.GetString(json.WrittenSpan), "A parameter").ToByteString());
     }
 
-    /// <summary>Whether a field can be a parameter: it is one value.</summary>
+    /// <summary>
+    /// Whether a field can be a parameter: a value, or a list of texts, each in a parameter of that name.
+    /// </summary>
     public static bool IsParameter(FieldDescriptor field) =>
-        !field.IsRepeated && (field.FieldType != FieldType.Message || IsTime(field.MessageType));
+        field.IsRepeated
+            ? field.FieldType == FieldType.String
+            : field.FieldType != FieldType.Message || IsTime(field.MessageType);
 
     /// <summary>Whether a message is a text in JSON.</summary>
     public static bool IsTime(MessageDescriptor type) => type == Duration.Descriptor || type == Timestamp.Descriptor;

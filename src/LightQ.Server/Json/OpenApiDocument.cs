@@ -111,7 +111,7 @@ internal sealed class OpenApiDocument
         _json.WriteString("in", place);
         _json.WriteBoolean("required", place == "path");
         _json.WritePropertyName("schema");
-        WriteType(field);
+        WriteField(field);
         _json.WriteEndObject();
     }
 
@@ -176,15 +176,20 @@ internal sealed class OpenApiDocument
         foreach (FieldDescriptor field in fields)
         {
             _json.WritePropertyName(field.JsonName);
-            if (field.IsMap)
-                WriteNested("object", "additionalProperties", field.MessageType.FindFieldByNumber(2));
-            else if (field.IsRepeated)
-                WriteNested("array", "items", field);
-            else
-                WriteType(field);
+            WriteField(field);
         }
         _json.WriteEndObject();
         _json.WriteEndObject();
+    }
+
+    private void WriteField(FieldDescriptor field)
+    {
+        if (field.IsMap)
+            WriteNested("object", "additionalProperties", field.MessageType.FindFieldByNumber(2));
+        else if (field.IsRepeated)
+            WriteNested("array", "items", field);
+        else
+            WriteType(field);
     }
 
     private void WriteNested(string type, string name, FieldDescriptor field)

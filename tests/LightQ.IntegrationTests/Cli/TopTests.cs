@@ -178,7 +178,11 @@ public sealed class TopTests
         string command =
             $"trap : INT; stty rows 30 cols 100; stty -g; {LightQTool.Typed} top --server "
             + $"'{server.ConnectionString}'; echo ended $?; stty -g";
-        var start = new ProcessStartInfo("/usr/bin/script", ["-qfec", command, "/dev/null"])
+        // A program whose parent ignores Ctrl-C ignores it, too: so does what runs in the background of a script.
+        var start = new ProcessStartInfo(
+            "/usr/bin/env",
+            ["--default-signal=INT,QUIT", "/usr/bin/script", "-qfec", command, "/dev/null"]
+        )
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

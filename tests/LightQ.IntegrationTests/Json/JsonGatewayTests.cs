@@ -197,6 +197,16 @@ public sealed class JsonGatewayTests
     }
 
     [Fact]
+    public async Task A_list_of_texts_is_a_parameter_once_for_each()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        foreach (string topic in new[] { "a", "b", "c" })
+            await server.CreateTopicAsync(topic);
+        JsonAnswer answer = await server.SendAsync("GET", "/v1/stats/topics?topics=c&topics=a");
+        Assert.Equal(["a", "c"], answer["stats"].EnumerateArray().Select(s => s.GetProperty("topic").GetString()));
+    }
+
+    [Fact]
     public async Task What_is_no_JSON_request_is_refused_and_says_why()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -22,7 +22,7 @@ public sealed class JsonRoutesTests
     }
 
     [Fact]
-    public void What_stands_in_a_path_is_a_text_of_the_request_and_only_requests_without_lists_are_parameters()
+    public void What_stands_in_a_path_is_a_text_of_the_request_and_parameters_are_values_and_lists_of_texts()
     {
         foreach (JsonRoute route in JsonRoutes.All)
         {
