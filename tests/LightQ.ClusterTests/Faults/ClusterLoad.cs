@@ -115,7 +115,7 @@ internal sealed class ClusterLoad : IAsyncDisposable
         int voids = 0;
         for (int partition = 0; partition < _partitions; partition++)
         {
-            List<StreamEntry> entries = await _cluster.ReadStreamAsync(_topicId, partition);
+            (List<StreamEntry> entries, _, _) = await ReadStreamAsync(partition);
             var checker = new StreamChecker(entries, (in BatchView batch) => Take(stored, partition, batch));
             (epochs, voids) = (epochs + checker.Epoch, voids + checker.Void);
         }
@@ -150,23 +150,15 @@ internal sealed class ClusterLoad : IAsyncDisposable
         List<string> dropped = [];
         for (int partition = 0; partition < _partitions; partition++)
         {
-            string stream = BrokerCluster.StreamOf(_topicId, partition);
-            List<EngineWitness.Seen> seen = _cluster.Witness.Of(stream);
-            List<StreamEntry> entries = await _cluster.ReadStreamAsync(_topicId, partition);
-            // A leader that was just elected may not have applied yet what the one before it confirmed.
-            for (var since = Stopwatch.StartNew(); since.Elapsed < ElectionsTail; )
+            (List<StreamEntry> entries, ulong? first, int seen) = await ReadStreamAsync(partition);
+            if (first is { } sequence)
             {
-                if (EngineWitness.FindDropped(seen, entries) is null)
-                    break;
-                await Task.Delay(500, Cancelled);
-                entries = await _cluster.ReadStreamAsync(_topicId, partition);
-            }
-            if (EngineWitness.FindDropped(seen, entries) is { } first)
-            {
+                string stream = BrokerCluster.StreamOf(_topicId, partition);
                 dropped.Add(
-                    $"entry {first} of {stream}, which has {entries.Count} now, of {seen.Count} that were confirmed or delivered"
+                    $"entry {sequence} of {stream}, which has {entries.Count} now, of {seen} that were confirmed or "
+                        + "delivered"
                 );
-                entries.RemoveAll(entry => entry.Sequence >= first);
+                entries.RemoveAll(entry => entry.Sequence >= sequence);
             }
             _ = new StreamChecker(entries, (in BatchView batch) => Take(front, partition, batch));
         }
@@ -243,6 +235,21 @@ internal sealed class ClusterLoad : IAsyncDisposable
         Assert.True(consumer.Fault is null, $"{who}: {consumer.Fault}");
         foreach ((var place, Sent sent) in consumer.Seen)
             Assert.True(stored.GetValueOrDefault(place) == sent, $"{who} got {sent} at {place}, which is another");
+    }
+
+    /// <summary>Reads a partition's stream, and compares it with what the servers have said of it.</summary>
+    /// <returns>All entries, the first that is not as it was said, and how many were.</returns>
+    private async Task<(List<StreamEntry> Entries, ulong? Dropped, int Seen)> ReadStreamAsync(int partition)
+    {
+        List<EngineWitness.Seen> seen = _cluster.Witness.Of(BrokerCluster.StreamOf(_topicId, partition));
+        // A leader that was just elected may not have applied yet what the one before it confirmed.
+        for (var since = Stopwatch.StartNew(); ; await Task.Delay(500, Cancelled))
+        {
+            List<StreamEntry> entries = await _cluster.ReadStreamAsync(_topicId, partition);
+            ulong? dropped = EngineWitness.FindDropped(seen, entries);
+            if (dropped is null || since.Elapsed > ElectionsTail)
+                return (entries, dropped, seen.Count);
+        }
     }
 
     private async Task FailEarlyAsync()
