@@ -87,18 +87,19 @@ internal sealed class BrokerApi : IDisposable
     /// <summary>Ends the session, and the token where it is one of a login.</summary>
     public async Task SignOutAsync()
     {
-        if (_session.End is not null)
+        string? token = _session.End is null ? null : _session.Token;
+        await _session.EndAsync(""); // First, or the stream says that the login has ended.
+        if (token is not null)
         {
             try
             {
-                await Auth.LogoutAsync(new LogoutRequest());
+                await Auth.LogoutAsync(new LogoutRequest(), new Metadata { { "authorization", "Bearer " + token } });
             }
             catch (RpcException)
             {
                 // The token has ended before, or will within 15 minutes.
             }
         }
-        await _session.EndAsync("");
         await OpenAsync();
     }
 }

@@ -79,6 +79,8 @@ internal sealed class Session(IJSRuntime js)
     /// <param name="reason">What the user reads; empty when there is nothing to say.</param>
     public async Task EndAsync(string reason)
     {
+        if (State == Stage.SignedOut && reason.Length != 0)
+            return; // It has ended; a call that was under way finds that out.
         (Token, End, User, IsAdmin, EndReason) = (null, null, "", false, reason);
         State = Stage.SignedOut;
         await js.InvokeVoidAsync("sessionStorage.removeItem", TokenKey);
