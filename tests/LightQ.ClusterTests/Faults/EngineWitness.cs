@@ -115,7 +115,8 @@ internal sealed class EngineWitness
                 && reply.StartsWith("$JS.ACK.", StringComparison.Ordinal)
             )
             {
-                // $JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>..., with later servers <domain>.<account> in front.
+                // $JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>..., with later servers <domain>.<account> in
+                // front of the stream.
                 string[] parts = reply.Split('.');
                 int first = parts.Length > 9 ? 4 : 2;
                 (stream, sequence) = (parts[first], Number(parts[first + 3]));
