@@ -20,7 +20,13 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
         Workers = "workers",
         AuditFails = "The audit log cannot be written";
     private const int SettledAtOnce = 3,
-        LargeBytes = 7_900;
+        SmallBytes = 100;
+
+    /// <summary>
+    /// Of 288 KiB a segment: 40 of them fit into one, twice 40 never do, whatever the bodies' random sizes add up to.
+    /// </summary>
+    private const int LargeBytes = 6_000,
+        LeastLargeBytes = 5_000;
 
     /// <summary>Ten times the second in which it is to be told.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
@@ -80,8 +86,11 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
             rest = await MakeAsync(wave, "rest"),
             roll = await MakeAsync(wave, "roll"),
             snapshot = await MakeAsync(wave, "snapshot");
-        await PublishAsync(segment, 1, 100);
-        await Task.WhenAll(PublishAsync(roll, 40, LargeBytes), PublishAsync(snapshot, 40, LargeBytes));
+        await PublishAsync(segment, 1);
+        await Task.WhenAll(
+            PublishAsync(roll, 40, LargeBytes, LeastLargeBytes),
+            PublishAsync(snapshot, 40, LargeBytes, LeastLargeBytes)
+        );
         int told = broker.LogLines.Count;
         Task<ErrorCode>[] publishing;
         SystemCallFault fault = await SystemCallFault.InjectAsync(
@@ -94,10 +103,10 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
             long began = Stopwatch.GetTimestamp();
             publishing =
             [
-                PublishAsync(segment, 1, 100),
-                PublishAsync(rest, 1, 100),
-                PublishAsync(roll, 40, LargeBytes),
-                PublishAsync(snapshot, 40, LargeBytes),
+                PublishAsync(segment, 1),
+                PublishAsync(rest, 1),
+                PublishAsync(roll, 40, LargeBytes, LeastLargeBytes),
+                PublishAsync(snapshot, 40, LargeBytes, LeastLargeBytes),
             ];
             await Task.WhenAll(SettleAsync(), change.RunAsync());
             change.Judge(wave);
@@ -118,7 +127,7 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
             if (wave is { IsFull: true, IsForGood: true })
             {
                 Expect(
-                    await PublishAsync(segment, 1, 100) == ErrorCode.DiskFull,
+                    await PublishAsync(segment, 1) == ErrorCode.DiskFull,
                     wave,
                     "a publish behind one that waits for space is not refused"
                 );
@@ -213,7 +222,7 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
         var topic = new FaultTopic(new TopicSpec($"epochs-{error}".ToLowerInvariant()) { Kind = TopicKind.Durable });
         TopicInfo made = await client.Topics.CreateAsync(topic.Spec, Cancelled);
         _topics.Add(topic);
-        await PublishAsync(topic, 5, 100);
+        await PublishAsync(topic, 5);
         await broker.KillAsync();
         string file = Path.Combine(DirectoryOf(made), "epochs");
         string[] injections =
@@ -243,7 +252,7 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
                 Violations.Add($"{error} at the start: the topic says '{found.Failure}'");
             }
 
-            if (isFull && await PublishAsync(topic, 1, 100) != ErrorCode.DiskFull)
+            if (isFull && await PublishAsync(topic, 1) != ErrorCode.DiskFull)
                 Violations.Add($"{error} at the start: a message was not refused");
         }
         finally
@@ -256,7 +265,7 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
             await EventuallyAsync(
                 new ErrorWave(error, "start", true),
                 "publishing does not resume",
-                async () => await PublishAsync(topic, 1, 100) == ErrorCode.None
+                async () => await PublishAsync(topic, 1) == ErrorCode.None
             );
         }
     }
@@ -424,7 +433,12 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
         return topic;
     }
 
-    private async Task<ErrorCode> PublishAsync(FaultTopic topic, int count, int bytes)
+    private async Task<ErrorCode> PublishAsync(
+        FaultTopic topic,
+        int count,
+        int mostBytes = SmallBytes,
+        int leastBytes = 0
+    )
     {
         Random random = run.RandomFor(Interlocked.Increment(ref _publishers));
         try
@@ -435,7 +449,12 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
             );
             for (int i = 0; i < count; i++)
             {
-                (SentMessage message, byte[] body) = topic.Ledger.Create(topic.Producers++, random, bytes);
+                (SentMessage message, byte[] body) = topic.Ledger.Create(
+                    topic.Producers++,
+                    random,
+                    mostBytes,
+                    leastBytes
+                );
                 PublishAck ack = await producer.PublishAsync(body, cancellationToken: CancellationToken.None);
                 message.Acknowledge(ack.Offset, ack.Durability);
                 run.Count("acknowledged");

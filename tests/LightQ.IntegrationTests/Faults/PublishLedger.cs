@@ -37,10 +37,10 @@ internal sealed class PublishLedger
     public (SentMessage Message, byte[] Body) Create(int producer, Random random) =>
         Create(producer, random, random.Next(20) == 0 ? 6_000 : 1_000);
 
-    /// <summary>Makes a producer's next message of at most so many random bytes and enters it.</summary>
-    public (SentMessage Message, byte[] Body) Create(int producer, Random random, int mostBytes)
+    /// <summary>Makes a producer's next message of so many random bytes and enters it.</summary>
+    public (SentMessage Message, byte[] Body) Create(int producer, Random random, int mostBytes, int leastBytes = 0)
     {
-        byte[] body = new byte[HeaderBytes + random.Next(mostBytes)];
+        byte[] body = new byte[HeaderBytes + random.Next(leastBytes, mostBytes)];
         random.NextBytes(body);
         lock (_lock)
         {
