@@ -11,6 +11,7 @@ using LightQ.IntegrationTests.Cli;
 using LightQ.Protocol.Batches;
 using LightQ.Server;
 using LightQ.Storage.Backups;
+using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 
@@ -113,8 +114,11 @@ public sealed class ClusterBackupTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task The_directory_of_a_node_is_verified_offline_and_damage_in_a_copy_is_found()
     {
+        FaultRun.RequireTier("It starts nodes and servers again and again.");
         Topic topic = await _cluster.CreateAsync("orders", new() { Kind = TopicKind.Durable, Replicas = 3 });
         await _cluster.CreateAsync("local", new() { Kind = TopicKind.Durable });
         await _cluster.LeadAsync("orders", 0, "a");

@@ -4,6 +4,7 @@ using LightQ.Client;
 using LightQ.ClusterTests.Log;
 using LightQ.ClusterTests.Nats;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Handovers;
@@ -17,15 +18,21 @@ public sealed class TakerTests(NatsFixture nats)
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Producers_do_not_wait_while_a_node_with_an_empty_journal_reads_200_MiB()
     {
+        FaultRun.RequireTier("It reads 200 MiB.");
         var shared = new MemoryEngine();
         await MoveAsync(() => new(shared.Connect()), messages: 400);
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Nor_do_they_on_JetStream()
     {
+        FaultRun.RequireTier("It reads 200 MiB from servers.");
         _ = nats.Cluster;
         await MoveAsync(async () => await nats.ConnectAsync(), messages: 100);
     }

@@ -1,6 +1,7 @@
 using System.Text.Json.Nodes;
 using LightQ.Broker.Replication;
 using LightQ.IntegrationTests;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Log;
@@ -153,8 +154,11 @@ public sealed class StreamMarkTests : IDisposable
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task The_tail_that_a_takeover_reads_counts_towards_the_next_snapshot()
     {
+        FaultRun.RequireTier("It fills many snapshots.");
         static ReplicatedLogOptions Shape(ReplicatedLogOptions options) => options with { SnapshotBytes = 40_000 };
         ulong next = 0;
         // Each owner writes too little for a snapshot, and ends without one.

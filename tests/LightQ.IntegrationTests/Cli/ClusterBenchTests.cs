@@ -85,8 +85,11 @@ public sealed class ClusterBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task The_doctor_looks_at_the_servers_and_finds_one_that_is_gone()
     {
+        FaultRun.RequireTier("It starts three servers and many processes.");
         RequireServer();
         await using NatsCluster servers = await NatsCluster.StartAsync(NatsCluster.FindProgram()!);
         var cluster = new ClusterOptions

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using LightQ.Client;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -12,8 +13,11 @@ public sealed class ConfirmationTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Topics_and_groups_are_deleted_and_truncated_only_when_somebody_says_yes()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await FillAsync(server, client);

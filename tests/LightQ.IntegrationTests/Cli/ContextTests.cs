@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using LightQ.Cli.Output;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -50,8 +51,11 @@ public sealed class ContextTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task An_option_comes_before_the_environment_and_that_before_the_context_in_use()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var home = new TemporaryDirectory();
         await using TestServer first = await TestServer.StartAsync(),
             second = await TestServer.StartAsync(),
@@ -77,8 +81,11 @@ public sealed class ContextTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task No_secret_is_printed_and_each_of_them_logs_in()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var home = new TemporaryDirectory();
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
         await server.CreateTopicAsync("orders");
@@ -121,8 +128,11 @@ public sealed class ContextTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_file_that_others_may_read_is_refused_and_so_is_a_damaged_one()
     {
+        FaultRun.RequireTier("It starts many processes.");
         Assert.SkipWhen(OperatingSystem.IsWindows(), "Windows has other rights than modes.");
         using var home = new TemporaryDirectory();
         (await RunAsync(home, "context", "add", "test", "--server", "broker.example", "--use")).Succeeded();
@@ -145,6 +155,8 @@ public sealed class ContextTests
     }
 
     [Theory]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     [InlineData("--", "context", "add", "no spaces", "--server", "x")]
     [InlineData("is no name of a context", "context", "add", "-x/y", "--server", "x")]
     [InlineData("no connection string|connection string is not valid", "context", "add", "x", "--server", "a?b=c")]
@@ -160,6 +172,7 @@ public sealed class ContextTests
     [InlineData("There is no context 'x'", "bench", "throughput", "--context", "x")]
     public async Task What_cannot_be_is_refused(string says, params string[] command)
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var home = new TemporaryDirectory();
         ToolResult result = await RunAsync(home, command);
         Assert.Equal(ExitCode.Usage, result.ExitCode);
@@ -171,8 +184,11 @@ public sealed class ContextTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_context_is_replaced_only_on_demand_and_many_at_once_lose_none()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var home = new TemporaryDirectory();
         await Task.WhenAll(
             Enumerable

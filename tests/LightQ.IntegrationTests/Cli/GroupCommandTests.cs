@@ -1,5 +1,6 @@
 using System.Text.Json;
 using LightQ.Client;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -10,8 +11,11 @@ public sealed class GroupCommandTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Clients_are_counted_and_named_and_what_waits_for_a_group_is_shown_with_the_topic()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(
             LightQClientOptions.Parse(server.ConnectionString) with

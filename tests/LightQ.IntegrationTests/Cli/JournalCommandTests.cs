@@ -1,5 +1,6 @@
 using System.Text.Json;
 using LightQ.Client;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -15,8 +16,11 @@ public sealed class JournalCommandTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_damaged_topic_is_refused_verified_repaired_and_served_with_a_gap()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         string journal = await PublishAsync(server);
         (await LightQTool.RunAsync(null, "journal", "verify", server.Directory)).FailedWith(

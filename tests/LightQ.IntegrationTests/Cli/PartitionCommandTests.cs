@@ -1,5 +1,6 @@
 using System.Text.Json;
 using LightQ.Cli.Output;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -8,8 +9,11 @@ namespace LightQ.IntegrationTests.Cli;
 public sealed class PartitionCommandTests
 {
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Every_command_takes_a_topic_or_one_of_its_partitions()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using TestServer server = await TestServer.StartAsync(directory.Path);
         string url = server.ConnectionString;
@@ -83,8 +87,11 @@ public sealed class PartitionCommandTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task The_journals_of_all_partitions_are_verified_and_dumped()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using (TestServer server = await TestServer.StartAsync(directory.Path))
         {

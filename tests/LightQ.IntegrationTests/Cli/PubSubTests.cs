@@ -198,8 +198,11 @@ public sealed class PubSubTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_start_beyond_the_end_says_what_it_waits_for()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         Assert.Contains(

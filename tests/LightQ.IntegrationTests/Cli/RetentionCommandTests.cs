@@ -21,8 +21,11 @@ public sealed class RetentionCommandTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_topic_is_made_with_it_shown_with_it_and_changed()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         string url = server.ConnectionString;
         (

@@ -3,6 +3,7 @@ using System.Text.Json;
 using LightQ.Cli.Output;
 using LightQ.Cli.Top;
 using LightQ.Client;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -15,8 +16,11 @@ public sealed class TopTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task One_table_has_exact_figures_and_is_sorted_and_cut_as_asked()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, "little", 1);

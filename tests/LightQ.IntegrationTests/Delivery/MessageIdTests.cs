@@ -212,8 +212,11 @@ public sealed class MessageIdTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task The_command_line_sets_a_window_publishes_with_an_id_and_says_what_was_a_duplicate()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         string url = server.ConnectionString;
         (

@@ -11,6 +11,7 @@ using LightQ.IntegrationTests.Messages;
 using LightQ.Protocol.Control;
 using LightQ.Server;
 using LightQ.Server.Diagnosis;
+using LightQ.Tests.Shared;
 using Xunit;
 using SettleMode = LightQ.Client.SettleMode;
 using TopicKind = LightQ.Client.TopicKind;
@@ -31,8 +32,11 @@ public sealed class RefusedPartitionTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task After_a_kill_producer_and_consumer_go_on_without_the_partition_and_with_it_once_it_is_mended()
     {
+        FaultRun.RequireTier("It kills brokers.");
         const int Damaged = 2;
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path);

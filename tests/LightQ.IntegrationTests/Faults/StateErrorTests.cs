@@ -22,8 +22,11 @@ public sealed class StateErrorTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task What_takes_something_away_counts_at_once_though_the_disk_refuses_it()
     {
+        FaultRun.RequireTier("Each change is tried while the disk refuses it.");
         await using TestServer server = await StartAsync();
         await using LightQClient admin = Connect(server, $"admin:{server.AdminPassword}@");
         await admin.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);

@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Hosting;
@@ -93,8 +94,11 @@ public sealed class AdminTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task User_and_password_are_checked_even_where_anonymous_clients_may_do_everything()
     {
+        FaultRun.RequireTier("Wrong passwords are answered one at a time, with rests.");
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("without");
         await RefusedAsync(

@@ -2,6 +2,7 @@ using LightQ.Client;
 using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Faults;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Hosting;
@@ -103,8 +104,11 @@ public sealed class DamageTests
     /// other one is served.
     /// </summary>
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_message_that_was_damaged_while_the_broker_lay_killed_is_a_gap_that_the_start_reports()
     {
+        FaultRun.RequireTier("It kills a broker.");
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path);
         await broker.StartAsync();
