@@ -370,7 +370,10 @@ public sealed class ProducerStream : OutputStream
                         break;
                     if (result != AppendResult.Appended)
                     {
-                        error = result == AppendResult.DiskFull ? ErrorCode.DiskFull : _partition.Log.FailureCode;
+                        error =
+                            result == AppendResult.DiskFull
+                                ? ErrorCode.DiskFull
+                                : _partition.End?.Code ?? _partition.Log.FailureCode;
                         break;
                     }
                     stored = new StoredBatch(offset, IsDuplicate: false);
@@ -399,7 +402,7 @@ public sealed class ProducerStream : OutputStream
         {
             // A partition that is led elsewhere refuses nothing for good: the producer sends it there.
             AckRange? refused = error == ErrorCode.NotLeader ? null : RangeOf(run[done..], error);
-            Break(refused, error, _partition.Log.Failure ?? Describe(error));
+            Break(refused, error, _partition.End?.Message ?? _partition.Log.Failure ?? Describe(error));
         }
         return done;
     }
@@ -462,7 +465,7 @@ public sealed class ProducerStream : OutputStream
         if (refused is { } range)
             Enqueue(new PendingAck(_lastAck, range, 0));
         StreamClose close = _partition.CloseOf(error, reason);
-        if (isAnswered || error is ErrorCode.TopicFailed or ErrorCode.NotLeader)
+        if (isAnswered || error is ErrorCode.TopicFailed or ErrorCode.TopicDeleted or ErrorCode.NotLeader)
             RequestClose(close);
         else
             _end = close;

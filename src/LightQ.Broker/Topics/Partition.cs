@@ -33,6 +33,7 @@ public sealed class Partition : IHousekept
     private PartitionHousekeeping? _housekeeping;
     private long _restingSince;
     private volatile string? _failure;
+    private volatile StreamClose? _end;
     private int _watched;
     private bool _waited;
     private long _growthNoted;
@@ -72,6 +73,9 @@ public sealed class Partition : IHousekept
     /// earlier.
     /// </summary>
     internal string? Failure => _failure;
+
+    /// <summary>Why every stream ends, and none opens any more; null while they do.</summary>
+    internal StreamClose? End => _end;
 
     /// <summary>The counters.</summary>
     public PartitionCounters Counters { get; } = new();
@@ -280,8 +284,12 @@ public sealed class Partition : IHousekept
             producer.OnRoom();
     }
 
-    internal void Attach(ProducerStream producer) =>
+    internal void Attach(ProducerStream producer)
+    {
         ImmutableInterlocked.Update(ref _producers, static (all, p) => all.Add(p), producer);
+        if (_end is { } end)
+            producer.RequestClose(end);
+    }
 
     internal void Detach(ProducerStream producer)
     {
@@ -292,8 +300,12 @@ public sealed class Partition : IHousekept
         RestWhenUnused();
     }
 
-    internal void Attach(Subscription subscription) =>
+    internal void Attach(Subscription subscription)
+    {
         ImmutableInterlocked.Update(ref _subscriptions, static (all, s) => all.Add(s), subscription);
+        if (_end is { } end)
+            subscription.RequestClose(end);
+    }
 
     internal void Detach(Subscription subscription)
     {
@@ -332,9 +344,11 @@ public sealed class Partition : IHousekept
             return [.. _groups.Values];
     }
 
-    /// <summary>Ends every stream on this partition.</summary>
+    /// <summary>Ends every stream on this partition, and each that is about to open on it.</summary>
     internal void CloseAll(StreamClose reason)
     {
+        _end = reason;
+        Interlocked.MemoryBarrier(); // Either the stream is among these, or who attaches it sees the end.
         foreach (ProducerStream producer in _producers)
             producer.RequestClose(reason);
         foreach (Subscription subscription in _subscriptions)

@@ -1,6 +1,9 @@
 using LightQ.Broker.Deduplication;
+using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -430,5 +433,21 @@ public sealed class PublishTests : EngineTest
         for (List<long> some = ReceiveOffsets(subscription); some.Count != 0; some = ReceiveOffsets(subscription))
             all.AddRange(some);
         return all;
+    }
+
+    [Fact]
+    public void A_stream_that_opens_while_its_partition_ends_is_ended_too_and_refuses_nothing_for_good()
+    {
+        var end = new StreamClose(ErrorCode.NotLeader, "another node leads it");
+        Partition.CloseAll(end);
+        Partition.Log = new RefusedLog(new PartitionRefusal(ErrorCode.TopicFailed, "closed", "closed"));
+
+        ProducerStream producer = OpenProducer();
+        Assert.Equal(end, producer.CloseRequested);
+        Publish(producer, Batch(0, 1));
+        Assert.Empty(Output(producer).Ranges);
+
+        Partition.Log = Log;
+        Assert.Equal(end, Subscribe(StartKind.Earliest).CloseRequested);
     }
 }
