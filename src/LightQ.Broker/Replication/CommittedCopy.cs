@@ -112,10 +112,15 @@ internal sealed class CommittedCopy(
     {
         DemandJournalTo(batch.BaseOffset);
         // What the node held before it claims is what the stream has: only committed batches ever get here.
-        if (batch.BaseOffset >= journal.EndOffset && AppendSome(batch.Bytes) == 0)
+        if (batch.BaseOffset >= journal.EndOffset)
         {
-            journal.Signal();
-            return false;
+            if (AppendSome(batch.Bytes) == 0)
+            {
+                journal.Signal();
+                return false;
+            }
+            lock (appendLock)
+                state.OnCopied(batch);
         }
         if (!isInSnapshot)
         {
