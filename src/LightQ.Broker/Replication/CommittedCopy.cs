@@ -106,7 +106,11 @@ internal sealed class CommittedCopy(
             state.OnPositions(changed);
     }
 
-    void IReplayTarget.OnEnd(long nextOffset) => DemandJournalTo(nextOffset);
+    void IReplayTarget.OnEnd(long nextOffset)
+    {
+        DemandJournalTo(nextOffset);
+        journal.Signal(); // It is written while the claim is under way.
+    }
 
     bool IReplayTarget.TryTake(in BatchView batch, bool isInSnapshot)
     {
