@@ -56,7 +56,9 @@ internal static class DedupSwitch
         }
     }
 
-    /// <summary>The partition is claimed: the log is read again only if the settings are others than at the start.</summary>
+    /// <summary>
+    /// The partition is claimed: the log is read again only if the settings are others than at the start.
+    /// </summary>
     /// <exception cref="IOException">The disk refuses to read; the log is closed again.</exception>
     public static void Confirm(Partition partition)
     {

@@ -15,7 +15,9 @@ internal sealed class LogReplay(IReplayTarget target)
 {
     private const int FollowedAtOnce = 4;
 
-    /// <summary>So many entries are asked for at once, each alone: less than it takes an engine to begin a read.</summary>
+    /// <summary>
+    /// So many entries are asked for at once, each alone: less than it takes an engine to begin a read.
+    /// </summary>
     private const int Few = 16;
 
     private readonly List<ReadOnlyMemory<byte>> _parts = [];
