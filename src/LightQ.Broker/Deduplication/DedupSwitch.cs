@@ -1,6 +1,7 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
+using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
 using LightQ.Storage.Reading;
 
@@ -36,6 +37,39 @@ internal static class DedupSwitch
             log.DisposeAsync().AsTask().GetAwaiter().GetResult();
             throw;
         }
+    }
+
+    /// <summary>
+    /// The log, which is open and not claimed, has taken in a batch of another node. So nothing is read again when the
+    /// partition is claimed, while its producers wait. Under the append lock.
+    /// </summary>
+    public static void OnCopied(Partition partition, in BatchView batch)
+    {
+        if (
+            partition.Dedup is { } window
+            && !Mutation.NoDedupRecovery
+            && batch.AppendTime > SinceOf(partition, window.Window)
+            && RecentIds.Find(batch) is { } id
+        )
+        {
+            window.Add(id);
+        }
+    }
+
+    /// <summary>
+    /// The partition is claimed: the log is read again only if the settings are others than at the start.
+    /// </summary>
+    /// <exception cref="IOException">The disk refuses to read; the log is closed again.</exception>
+    public static void Confirm(Partition partition)
+    {
+        TopicSettings settings = partition.Topic.Settings;
+        if (
+            (partition.Dedup?.Window ?? TimeSpan.Zero) == settings.DedupWindow
+            && (partition.Dedup is not { } window || window.MaxIds == settings.DedupMaxIds)
+        )
+            return;
+        partition.Dedup = null;
+        Begin(partition);
     }
 
     /// <summary>The settings have changed: what is appended from now on is remembered as they say.</summary>
@@ -108,9 +142,12 @@ internal static class DedupSwitch
     private static RecentIds Read(Partition partition, JournalLog log, TopicSettings settings) =>
         RecentIds.Read(
             new RecentHeaders(log.Journal.Log),
-            UnixMicroseconds.From(partition.Time.GetUtcNow() - settings.DedupWindow),
+            SinceOf(partition, settings.DedupWindow),
             settings.DedupMaxIds
         );
+
+    private static long SinceOf(Partition partition, TimeSpan window) =>
+        UnixMicroseconds.From(partition.Time.GetUtcNow() - window);
 
     private static DedupWindow Of(TimeSpan time, int maxIds, IEnumerable<RememberedId> ids)
     {

@@ -32,6 +32,18 @@ internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
         return found;
     }
 
+    /// <summary>The id that a batch was published with; null for none.</summary>
+    public static RememberedId? Find(in BatchView header)
+    {
+        // The delivery and the copies of a delayed message have its id, too: only the publish counts, with its time.
+        bool isPublished =
+            (header.Flags & (BatchLayout.HasMessageId | BatchLayout.HasOrigin)) == BatchLayout.HasMessageId
+            && header.Kind == BatchKind.Data;
+        return isPublished
+            ? new RememberedId(DedupWindow.KeyOf(header.MessageId), header.BaseOffset, header.AppendTime)
+            : null;
+    }
+
     /// <inheritdoc/>
     public void OnSnapshot(ReadOnlySpan<byte> snapshot) =>
         throw new NotSupportedException("Headers come without a snapshot.");
@@ -39,13 +51,9 @@ internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
     /// <inheritdoc/>
     public void OnBatch(in BatchView header)
     {
-        // The delivery and the copies of a delayed message have its id, too: only the publish counts, with its time.
-        bool isPublished =
-            (header.Flags & (BatchLayout.HasMessageId | BatchLayout.HasOrigin)) == BatchLayout.HasMessageId
-            && header.Kind == BatchKind.Data;
-        if (!isPublished || header.AppendTime <= since)
+        if (header.AppendTime <= since || Find(header) is not { } id)
             return;
-        _segments[^1].Add(new RememberedId(DedupWindow.KeyOf(header.MessageId), header.BaseOffset, header.AppendTime));
+        _segments[^1].Add(id);
         _count++;
     }
 

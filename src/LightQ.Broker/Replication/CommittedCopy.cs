@@ -106,16 +106,25 @@ internal sealed class CommittedCopy(
             state.OnPositions(changed);
     }
 
-    void IReplayTarget.OnEnd(long nextOffset) => DemandJournalTo(nextOffset);
+    void IReplayTarget.OnEnd(long nextOffset)
+    {
+        DemandJournalTo(nextOffset);
+        journal.Signal(); // It is written while the claim is under way.
+    }
 
     bool IReplayTarget.TryTake(in BatchView batch, bool isInSnapshot)
     {
         DemandJournalTo(batch.BaseOffset);
         // What the node held before it claims is what the stream has: only committed batches ever get here.
-        if (batch.BaseOffset >= journal.EndOffset && AppendSome(batch.Bytes) == 0)
+        if (batch.BaseOffset >= journal.EndOffset)
         {
-            journal.Signal();
-            return false;
+            if (AppendSome(batch.Bytes) == 0)
+            {
+                journal.Signal();
+                return false;
+            }
+            lock (appendLock)
+                state.OnCopied(batch);
         }
         if (!isInSnapshot)
         {

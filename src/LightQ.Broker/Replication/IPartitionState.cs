@@ -20,6 +20,9 @@ internal interface IPartitionState
     /// <summary>A batch that was appended by an earlier owner.</summary>
     void OnReplayed(in BatchView batch);
 
+    /// <summary>A batch of an earlier owner came into the journal: once each, in order, before the claim.</summary>
+    void OnCopied(in BatchView batch);
+
     /// <summary>Positions that an earlier owner has saved.</summary>
     void OnPositions(ReadOnlySpan<byte> changed);
 

@@ -15,7 +15,9 @@ internal sealed class LogReplay(IReplayTarget target)
 {
     private const int FollowedAtOnce = 4;
 
-    /// <summary>So many entries are asked for one by one: less than it takes an engine to begin a read.</summary>
+    /// <summary>
+    /// So many entries are asked for at once, each alone: less than it takes an engine to begin a read.
+    /// </summary>
     private const int Few = 16;
 
     private readonly List<ReadOnlyMemory<byte>> _parts = [];
@@ -95,8 +97,9 @@ internal sealed class LogReplay(IReplayTarget target)
     /// <exception cref="ReplicationException">The engine fails, or what it gives is damaged or not whole.</exception>
     public async ValueTask ReadAsync(IReplicatedStream stream, ulong last, CancellationToken cancellationToken)
     {
+        // All in one round trip, and nothing behind the end that is known: a handover waits for each.
         if (last > Sequence && last - Sequence <= Few)
-            await FollowAsync(stream, cancellationToken).ConfigureAwait(false);
+            await TryTakeNextAsync(stream, (int)(last - Sequence), cancellationToken).ConfigureAwait(false);
         if (last <= Sequence)
             return;
         await foreach (
@@ -115,23 +118,7 @@ internal sealed class LogReplay(IReplayTarget target)
     /// </summary>
     public async ValueTask FollowAsync(IReplicatedStream stream, CancellationToken cancellationToken)
     {
-        bool isMore = true;
-        while (isMore)
-        {
-            Task<StreamEntry?>[] asked =
-            [
-                .. Enumerable
-                    .Range(1, FollowedAtOnce)
-                    .Select(i => stream.GetAsync(Sequence + (ulong)i, cancellationToken).AsTask()),
-            ];
-            foreach (StreamEntry? entry in await Task.WhenAll(asked).ConfigureAwait(false))
-            {
-                isMore = entry is not null;
-                if (!isMore)
-                    break;
-                await TakeAsync(stream.Name, entry!.Value, cancellationToken).ConfigureAwait(false);
-            }
-        }
+        while (await TryTakeNextAsync(stream, FollowedAtOnce, cancellationToken).ConfigureAwait(false)) { }
     }
 
     /// <summary>Takes the next entry in.</summary>
@@ -154,6 +141,26 @@ internal sealed class LogReplay(IReplayTarget target)
             VoidEntries++;
         LoadAwaited(stream, Sequence + 1);
         return isValid;
+    }
+
+    /// <returns>Whether all of them are there.</returns>
+    private async ValueTask<bool> TryTakeNextAsync(
+        IReplicatedStream stream,
+        int count,
+        CancellationToken cancellationToken
+    )
+    {
+        Task<StreamEntry?>[] asked =
+        [
+            .. Enumerable.Range(1, count).Select(i => stream.GetAsync(Sequence + (ulong)i, cancellationToken).AsTask()),
+        ];
+        foreach (StreamEntry? found in await Task.WhenAll(asked).ConfigureAwait(false))
+        {
+            if (found is not { } entry)
+                return false;
+            await TakeAsync(stream.Name, entry, cancellationToken).ConfigureAwait(false);
+        }
+        return true;
     }
 
     private bool TakeControl(string stream, in StreamEntry stored)

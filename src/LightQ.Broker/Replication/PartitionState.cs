@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using LightQ.Broker.Deduplication;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Batches;
@@ -30,6 +31,8 @@ internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool
         partition.Positions!.Load(state.Slice(sizeof(int), LengthOfPositions(state)));
 
     public void OnReplayed(in BatchView batch) => partition.OnRecovered(batch, isProducer);
+
+    public void OnCopied(in BatchView batch) => DedupSwitch.OnCopied(partition, batch);
 
     public void OnPositions(ReadOnlySpan<byte> changed) => partition.Positions!.Apply(changed);
 

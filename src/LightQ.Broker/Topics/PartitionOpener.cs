@@ -155,7 +155,7 @@ internal sealed class PartitionOpener(
             try
             {
                 await log.ClaimAsync(replication.Node, cancellationToken).ConfigureAwait(false);
-                DedupSwitch.Begin(partition);
+                DedupSwitch.Confirm(partition);
                 return (partition, log);
             }
             catch (ReplicationException) when (log.Copy.StreamFront is { } front)
@@ -179,7 +179,7 @@ internal sealed class PartitionOpener(
     /// <param name="firstOffset">Where a journal begins that is made anew.</param>
     /// <param name="yields">Whether a claim gives way to a node that claims it at the same time.</param>
     /// <exception cref="ReplicationException">The engine does not take the topic's batches.</exception>
-    /// <exception cref="IOException">The journal cannot be opened.</exception>
+    /// <exception cref="IOException">The journal cannot be opened or read.</exception>
     public (Partition Partition, ReplicatedLog Log) OpenReplicated(
         Topic topic,
         uint index,
@@ -213,6 +213,15 @@ internal sealed class PartitionOpener(
         partition.Log = log;
         partition.Positions!.StoreWith(log.RequestPositions);
         journal.Listener = new CopyListener(partition, log, broker().StorageEvents);
+        try
+        {
+            DedupSwitch.Begin(partition);
+        }
+        catch (IOException)
+        {
+            log.DisposeAsync().AsTask().GetAwaiter().GetResult();
+            throw;
+        }
         return (partition, log);
     }
 

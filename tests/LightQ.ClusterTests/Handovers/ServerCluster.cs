@@ -55,13 +55,14 @@ internal sealed class ServerCluster : IAsyncDisposable
         );
 
     /// <summary>Makes a topic with replicas, which all nodes know when this returns.</summary>
-    public async Task CreateAsync(string topic, uint partitions)
+    public async Task CreateAsync(string topic, uint partitions, TimeSpan dedupWindow = default)
     {
         var settings = new TopicSettings
         {
             Kind = Broker.Topics.TopicKind.Durable,
             Replicas = 3,
             Partitions = partitions,
+            DedupWindow = dedupWindow,
         };
         await Task.Run(() => _servers.Values.First().Broker.CreateTopic(topic, settings), Cancelled);
         await Eventually.TrueAsync(

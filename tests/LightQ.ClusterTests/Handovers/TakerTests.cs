@@ -17,6 +17,8 @@ public sealed class TakerTests(NatsFixture nats)
 
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
     [Fact]
     [Trait("Plain", "no")]
     [Trait("Tier", "C")]
@@ -42,6 +44,40 @@ public sealed class TakerTests(NatsFixture nats)
     {
         var shared = new MemoryEngine();
         await MoveAsync(() => new(shared.Connect()), messages: 100, isStop: true);
+    }
+
+    [Fact]
+    public async Task It_knows_the_ids_of_its_journal_and_of_what_it_has_read()
+    {
+        var shared = new MemoryEngine();
+        await using ServerCluster cluster = await ServerCluster.StartAsync(
+            new MemberOptions { Silence = TimeSpan.FromSeconds(5) },
+            () => new(shared.Connect()),
+            "a",
+            "b"
+        );
+        await cluster.CreateAsync("ids", partitions: 1, dedupWindow: TimeSpan.FromHours(1));
+        await using LightQClient client = cluster.Connect();
+        string[] leaders = [cluster.LeaderOf("ids", 0)!, cluster.Names.First(n => n != cluster.LeaderOf("ids", 0))];
+        for (int i = 0; i < 5; i++)
+        {
+            // Of these ids the leader has published every second one itself.
+            await using Producer producer = await client.CreateProducerAsync("ids", cancellationToken: Cancelled);
+            for (int id = 0; id <= i; id++)
+            {
+                PublishAck ack = await producer.PublishAsync(
+                    "body"u8.ToArray(),
+                    new PublishOptions { MessageId = FormattableString.Invariant($"id {id}") },
+                    cancellationToken: Cancelled
+                );
+                Assert.Equal(id != i, ack.IsDuplicate);
+            }
+            Assert.Equal(
+                i + 1,
+                cluster[cluster.LeaderOf("ids", 0)!].Broker.GetTopic("ids").Partitions[0].RememberedIds
+            );
+            await cluster.MoveAsync("ids", 0, leaders[(i + 1) % 2]);
+        }
     }
 
     private static async Task MoveAsync(Func<ValueTask<IReplicationEngine>> connect, int messages, bool isStop = false)

@@ -47,6 +47,11 @@ internal sealed class ProducerMemory : IPartitionState
 
     public void OnReplayed(in BatchView batch) => Remember(batch.ProducerId, batch.BaseSequence);
 
+    public void OnCopied(in BatchView batch)
+    {
+        // Its snapshots and what is replayed say everything.
+    }
+
     public byte[] Save()
     {
         byte[] state = new byte[_next.Count * EntrySize];
