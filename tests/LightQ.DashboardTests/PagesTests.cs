@@ -1,3 +1,4 @@
+using System.Text.Json.Nodes;
 using Microsoft.Playwright;
 using Xunit;
 
@@ -49,6 +50,9 @@ public sealed class PagesTests(Browser browser)
         await LookAsync($"letters-{form}");
         await window.TurnAsync("/topics/orders", "orders");
         await window.TabAsync("Messages");
+        await window.SeesAsync("waiting until");
+        await window.SeesAsync("as offset");
+        await window.SeesAsync("of the delayed message at offset 5");
         await window.Page.GetByRole(AriaRole.Button, new() { Name = "2", Exact = true }).ClickAsync();
         await LookAsync($"messages-{form}");
         await window.ClickAsync("Publish");
@@ -102,12 +106,17 @@ public sealed class PagesTests(Browser browser)
     private static async Task FillAsync(DashboardBroker broker)
     {
         await FillTopicsAsync(broker);
+        foreach ((string body, string delay) in ((string, string)[])[("later", "3600s"), ("soon", "0.1s")])
+        {
+            var message = new JsonObject { ["body"] = DashboardBroker.Base64(body), ["delay"] = delay };
+            await broker.PostAsync("/v1/topics/orders:publish", new() { ["messages"] = new JsonArray(message) });
+        }
         await broker.PostAsync("/v1/users", new() { ["name"] = "alice", ["password"] = "a long password" });
         await broker.PostAsync(
             "/v1/grants",
             new()
             {
-                ["grant"] = new System.Text.Json.Nodes.JsonObject
+                ["grant"] = new JsonObject
                 {
                     ["user"] = "alice",
                     ["right"] = "RIGHT_CONSUME",
