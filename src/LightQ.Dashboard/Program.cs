@@ -20,4 +20,5 @@ builder.Services.AddSingleton(services => new BrokerApi(
     services.GetRequiredService<Session>()
 ));
 builder.Services.AddSingleton<BrokerFeed>();
+builder.Services.AddSingleton<OpenLetters>();
 await builder.Build().RunAsync();

@@ -1,3 +1,4 @@
+using System.Text.Json.Nodes;
 using Microsoft.Playwright;
 using Xunit;
 
@@ -49,11 +50,16 @@ public sealed class PagesTests(Browser browser)
         await LookAsync($"letters-{form}");
         await window.TurnAsync("/topics/orders", "orders");
         await window.TabAsync("Messages");
+        await window.SeesAsync("waiting until");
+        await window.SeesAsync("as offset");
+        await window.SeesAsync("of the delayed message at offset 5");
         await window.Page.GetByRole(AriaRole.Button, new() { Name = "2", Exact = true }).ClickAsync();
         await LookAsync($"messages-{form}");
         await window.ClickAsync("Publish");
         await Assertions.Expect(window.Page.GetByRole(AriaRole.Dialog)).ToBeVisibleAsync();
         await LookAsync($"publish-{form}");
+        if (width > 390)
+            await ResizeAsync(window);
         Assert.Empty(window.Errors);
 
         async Task LookAsync(string name)
@@ -65,6 +71,21 @@ public sealed class PagesTests(Browser browser)
             );
             Assert.True(over <= 0, $"{name} is {over} pixels wider than the window");
         }
+    }
+
+    /// <summary>The menu goes and comes with the width, and a smaller screen still has the whole table.</summary>
+    private static async Task ResizeAsync(Window window)
+    {
+        await window.TurnAsync("/settings", "Settings");
+        await window.Page.SetViewportSizeAsync(700, 900);
+        await Assertions.Expect(window.Page.Locator(".mud-drawer--closed")).ToBeAttachedAsync();
+        await window.Page.SetViewportSizeAsync(1280, 900);
+        await Assertions.Expect(window.Page.Locator(".mud-drawer--open")).ToBeAttachedAsync();
+        ILocator table = window.Page.Locator(".lq-table").Last;
+        await Assertions.Expect(table.Locator("tbody tr").First).ToBeVisibleAsync();
+        int over = await table.EvaluateAsync<int>("table => table.scrollWidth - table.clientWidth");
+        await window.PictureAsync("settings-1280-light");
+        Assert.True(over <= 0, $"The table of the settings is cut by {over} pixels");
     }
 
     [Fact]
@@ -102,12 +123,17 @@ public sealed class PagesTests(Browser browser)
     private static async Task FillAsync(DashboardBroker broker)
     {
         await FillTopicsAsync(broker);
+        foreach ((string body, string delay) in ((string, string)[])[("later", "3600s"), ("soon", "0.1s")])
+        {
+            var message = new JsonObject { ["body"] = DashboardBroker.Base64(body), ["delay"] = delay };
+            await broker.PostAsync("/v1/topics/orders:publish", new() { ["messages"] = new JsonArray(message) });
+        }
         await broker.PostAsync("/v1/users", new() { ["name"] = "alice", ["password"] = "a long password" });
         await broker.PostAsync(
             "/v1/grants",
             new()
             {
-                ["grant"] = new System.Text.Json.Nodes.JsonObject
+                ["grant"] = new JsonObject
                 {
                     ["user"] = "alice",
                     ["right"] = "RIGHT_CONSUME",

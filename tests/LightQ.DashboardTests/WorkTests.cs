@@ -60,7 +60,8 @@ public sealed class WorkTests(Browser browser)
 
         await page.GetByLabel("Choose letter 1", new() { Exact = true }).CheckAsync();
         await window.ClickAsync("Redrive 1 chosen");
-        await window.SeesAsync("1 redriven.");
+        await window.SeesAsync("1 dead letter of group billing redriven.");
+        await Assertions.Expect(page.GetByLabel("Choose letter 1", new() { Exact = true })).ToHaveCountAsync(0);
         Assert.Equal(["load"], await broker.FetchAsync("orders", "billing", "SETTLE_KIND_COMPLETE"));
 
         await window.ClickAsync("Pause");
@@ -90,6 +91,8 @@ public sealed class WorkTests(Browser browser)
         await using DashboardBroker broker = await DashboardBroker.StartAsync();
         await broker.CreateTopicAsync("orders");
         await broker.CreateTopicAsync("secrets");
+        await broker.PublishAsync("orders", "first");
+        await broker.FetchAsync("orders", "billing", "SETTLE_KIND_DEAD_LETTER", "no such customer");
         await broker.PostAsync("/v1/users", new() { ["name"] = "alice", ["password"] = "a long password" });
         await broker.PostAsync(
             "/v1/grants",
@@ -117,17 +120,33 @@ public sealed class WorkTests(Browser browser)
             .Expect(page.GetByRole(AriaRole.Link, new() { Name = "orders", Exact = true }))
             .ToBeVisibleAsync();
         await Assertions.Expect(page.GetByRole(AriaRole.Link, new() { Name = "secrets" })).ToHaveCountAsync(0);
+        await window.TurnAsync("/", "Overview");
+        await window.SeesAsync("1 dead letter waits");
+        await Assertions.Expect(page.GetByRole(AriaRole.Link, new() { Name = "Users and rights" })).ToHaveCountAsync(0);
+        await broker.PostAsync("/v1/topics/orders/groups/billing:redrive", []);
         await page.GotoAsync("/topics/orders");
+        await IsDisabledAsync("Delete", "This needs the right to manage on orders.");
         await window.TabAsync("Messages");
-        await window.ClickAsync("Publish");
-        await page.GetByRole(AriaRole.Dialog).GetByRole(AriaRole.Button, new() { Name = "Publish" }).ClickAsync();
-        await Assertions
-            .Expect(page.GetByRole(AriaRole.Dialog).GetByRole(AriaRole.Alert).First)
-            .ToContainTextAsync("publish");
+        await window.SeesAsync("first");
+        await IsDisabledAsync("Publish", "This needs the right to publish on orders.");
+        await window.TurnAsync("/groups/orders/billing", "billing");
+        await IsDisabledAsync("Pause", "This needs the right to manage on orders.");
+        await window.TurnAsync("/", "Overview");
+        await window.SeesAsync("and the group has no members");
+        await Assertions.Expect(page.GetByText("dead letter")).ToHaveCountAsync(0);
         await page.GotoAsync("/users");
-        await Assertions.Expect(page.GetByRole(AriaRole.Alert).First).ToContainTextAsync("admin");
+        await Assertions
+            .Expect(page.GetByRole(AriaRole.Alert).First)
+            .ToContainTextAsync("alice does not have the right admin");
         await page.GotoAsync("/topics/secrets");
         await Assertions.Expect(page.GetByRole(AriaRole.Alert).First).ToContainTextAsync("secrets");
+
+        async Task IsDisabledAsync(string name, string why)
+        {
+            ILocator button = page.GetByRole(AriaRole.Button, new() { Name = name, Exact = true });
+            await Assertions.Expect(button).ToBeDisabledAsync();
+            await Assertions.Expect(button).ToHaveAttributeAsync("title", why);
+        }
     }
 
     private static async Task LoadAsync(DashboardBroker broker, CancellationToken stop)

@@ -148,7 +148,7 @@ internal static class GroupExplanation
         }
         else if (figures.Lag == 0)
         {
-            yield return Because(GroupHold.NothingLeft, $"everything up to offset {figures.End} is settled");
+            yield return Because(GroupHold.NothingLeft, $"all messages below offset {figures.End} are settled");
         }
 
         GroupReason Because(GroupHold hold, string text, DateTimeOffset? until = null) =>

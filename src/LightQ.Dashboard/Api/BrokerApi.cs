@@ -9,6 +9,8 @@ namespace LightQ.Dashboard.Api;
 /// <summary>The broker that has served this page, over gRPC-Web.</summary>
 internal sealed class BrokerApi : IDisposable
 {
+    private static readonly TimeSpan Renewal = TimeSpan.FromSeconds(30);
+
     private readonly Session _session;
     private readonly GrpcChannel _channel;
 
@@ -59,6 +61,14 @@ internal sealed class BrokerApi : IDisposable
         {
             await _session.EndAsync(_session.Token is null ? "" : Failure.TextOf(e));
         }
+    }
+
+    /// <summary>Asks what the user may do, unless that was asked a moment ago: an admin may have changed it.</summary>
+    public async Task RenewAsync(CancellationToken cancellation)
+    {
+        if (DateTimeOffset.UtcNow - _session.Told < Renewal || _session.State != Session.Stage.SignedIn)
+            return;
+        _session.Begin(await Auth.WhoAmIAsync(new WhoAmIRequest(), cancellationToken: cancellation));
     }
 
     /// <summary>Signs in with a password.</summary>

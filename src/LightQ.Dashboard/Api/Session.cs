@@ -1,4 +1,5 @@
 using System.Globalization;
+using LightQ.Dashboard.Texts;
 using LightQ.Protocol.Control;
 using Microsoft.JSInterop;
 
@@ -12,6 +13,8 @@ internal sealed class Session(IJSRuntime js)
 {
     private const string TokenKey = "lightq-token",
         EndKey = "lightq-token-end";
+
+    private IReadOnlyList<UserGrant> _grants = [];
 
     /// <summary>Raised when anything here has changed.</summary>
     public event Action? Changed;
@@ -44,8 +47,33 @@ internal sealed class Session(IJSRuntime js)
     /// <summary>Whether the user may do everything.</summary>
     public bool IsAdmin { get; private set; }
 
+    /// <summary>When the broker has said what the user may do.</summary>
+    public DateTimeOffset Told { get; private set; }
+
     /// <summary>Why the last session ended; empty when there was none or the user ended it.</summary>
     public string EndReason { get; private set; } = "";
+
+    /// <summary>What a user lacks who is not admin; empty when this one is.</summary>
+    public string MissingAdmin => IsAdmin ? "" : "This needs the right admin.";
+
+    /// <summary>Which rights on a topic the user lacks, in a sentence; empty when it has them all.</summary>
+    public string Missing(string topic, params ReadOnlySpan<Right> rights)
+    {
+        var missing = new List<string>();
+        foreach (Right right in rights)
+        {
+            if (!IsAdmin && !_grants.Any(g => g.Right == right && Covers(g.Topic, topic)))
+                missing.Add(WordOf(right));
+        }
+
+        return missing.Count == 0
+            ? ""
+            : $"This needs the right to {string.Join(" and ", missing)} on {Shown.Line(topic)}.";
+    }
+
+    /// <summary>As <see cref="Missing"/>, for what may be on any topic: a right on one of them will do.</summary>
+    public string MissingEverywhere(Right right) =>
+        IsAdmin || _grants.Any(g => g.Right == right) ? "" : $"This needs the right to {WordOf(right)} on a topic.";
 
     /// <summary>Takes the token that a page of this tab has kept.</summary>
     public async Task RestoreAsync()
@@ -71,6 +99,7 @@ internal sealed class Session(IJSRuntime js)
     public void Begin(WhoAmIResponse user)
     {
         (User, IsAdmin, EndReason) = (user.User, user.IsAdmin, "");
+        (_grants, Told) = (user.Grants, DateTimeOffset.UtcNow);
         State = Stage.SignedIn;
         Changed?.Invoke();
     }
@@ -82,9 +111,24 @@ internal sealed class Session(IJSRuntime js)
         if (State == Stage.SignedOut && reason.Length != 0)
             return; // It has ended; a call that was under way finds that out.
         (Token, End, User, IsAdmin, EndReason) = (null, null, "", false, reason);
+        _grants = [];
         State = Stage.SignedOut;
         await js.InvokeVoidAsync("sessionStorage.removeItem", TokenKey);
         await js.InvokeVoidAsync("sessionStorage.removeItem", EndKey);
         Changed?.Invoke();
     }
+
+    /// <summary>A right as people write it.</summary>
+    public static string WordOf(Right right) =>
+        right switch
+        {
+            Right.Publish => "publish",
+            Right.Consume => "consume",
+            Right.Manage => "manage",
+            Right.Admin => "admin",
+            _ => "?",
+        };
+
+    private static bool Covers(string pattern, string topic) =>
+        pattern.EndsWith('*') ? topic.StartsWith(pattern[..^1], StringComparison.Ordinal) : topic == pattern;
 }

@@ -94,13 +94,16 @@ public abstract class LivePage : ComponentBase, IDisposable
 
     /// <summary>Does something at the broker, and says what came of it.</summary>
     /// <returns>Whether it was done.</returns>
-    protected async Task<bool> DoAsync(Func<Task> action, string done)
+    protected Task<bool> DoAsync(Func<Task> action, string done) => DoAsync(action, () => done);
+
+    /// <summary>As <see cref="DoAsync(Func{Task}, string)"/>, with what is known only when it is done.</summary>
+    protected async Task<bool> DoAsync(Func<Task> action, Func<string> done)
     {
         try
         {
             await action();
-            if (done.Length != 0)
-                Snackbar.Add(done, Severity.Success);
+            if (done() is { Length: > 0 } text)
+                Snackbar.Add(text, Severity.Success);
             await RefreshAsync();
             return true;
         }
@@ -141,6 +144,7 @@ public abstract class LivePage : ComponentBase, IDisposable
         string key = Key;
         try
         {
+            await Api.RenewAsync(_closed.Token);
             await LoadAsync(_closed.Token);
             if (key != Key)
                 return;

@@ -6,6 +6,9 @@ namespace LightQ.Dashboard.Texts;
 /// <summary>Numbers, sizes and times, short enough for a table.</summary>
 internal static class Figure
 {
+    /// <summary>Between a number and its unit, which stay in one line.</summary>
+    private const string Space = "\u00A0";
+
     private static readonly string[] Units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
     /// <summary>A whole number with its thousands apart.</summary>
@@ -32,7 +35,7 @@ internal static class Figure
         for (; bytes >= 1024 && unit < Units.Length - 1; unit++)
             bytes /= 1024;
         return bytes.ToString(unit == 0 || bytes >= 100 ? "0" : "0.0", CultureInfo.InvariantCulture)
-            + " "
+            + Space
             + Units[unit];
     }
 
@@ -43,14 +46,14 @@ internal static class Figure
     public static string Span(TimeSpan span) =>
         span.TotalSeconds switch
         {
-            < 0.001 => $"{Format(span.TotalMicroseconds, "0")} µs",
-            < 0.01 => $"{Format(span.TotalMilliseconds, "0.0")} ms",
-            < 1 => $"{Format(span.TotalMilliseconds, "0")} ms",
-            < 10 => $"{Format(span.TotalSeconds, "0.0")} s",
-            < 120 => $"{Format(span.TotalSeconds, "0")} s",
-            < 7_200 => $"{Format(span.TotalMinutes, "0")} min",
-            < 172_800 => $"{Format(span.TotalHours, "0")} h",
-            _ => $"{Format(span.TotalDays, "0")} d",
+            < 0.001 => $"{Format(span.TotalMicroseconds, "0")}{Space}µs",
+            < 0.01 => $"{Format(span.TotalMilliseconds, "0.0")}{Space}ms",
+            < 1 => $"{Format(span.TotalMilliseconds, "0")}{Space}ms",
+            < 10 => $"{Format(span.TotalSeconds, "0.0")}{Space}s",
+            < 120 => $"{Format(span.TotalSeconds, "0")}{Space}s",
+            < 7_200 => $"{Format(span.TotalMinutes, "0")}{Space}min",
+            < 172_800 => $"{Format(span.TotalHours, "0")}{Space}h",
+            _ => $"{Format(span.TotalDays, "0")}{Space}d",
         };
 
     /// <summary>A time span of a message; a dash when there is none.</summary>

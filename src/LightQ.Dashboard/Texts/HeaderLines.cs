@@ -16,7 +16,7 @@ internal static class HeaderLines
         {
             int colon = line.IndexOf(':', StringComparison.Ordinal);
             if (colon <= 0)
-                throw new FormatException($"'{line}' is no header: write name: value.");
+                throw new FormatException($"Headers has the line '{line}'; allowed: a name, a colon and a value.");
             yield return new MessageHeader
             {
                 Name = line[..colon].TrimEnd(),

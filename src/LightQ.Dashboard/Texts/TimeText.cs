@@ -6,6 +6,9 @@ namespace LightQ.Dashboard.Texts;
 /// <summary>Time spans and sizes as people write them in a field: 30s, 7d, 64MiB.</summary>
 internal static class TimeText
 {
+    /// <summary>Some 10,000 years: a longer time is no limit that anybody means.</summary>
+    private const double MostDays = 3_650_000;
+
     private static readonly (string Unit, TimeSpan Length)[] Units =
     [
         ("ms", TimeSpan.FromMilliseconds(1)),
@@ -26,50 +29,52 @@ internal static class TimeText
     ];
 
     /// <summary>Reads a time span; null for an empty field.</summary>
+    /// <param name="field">What the field is called on the page.</param>
+    /// <param name="text">What it holds.</param>
     /// <exception cref="FormatException">It is none.</exception>
-    public static Duration? ReadSpan(string text)
+    public static Duration? ReadSpan(string field, string text)
     {
         if (text.Trim().Length == 0)
             return null;
         foreach ((string unit, TimeSpan length) in Units)
         {
-            if (TryNumber(text, unit, out double number))
+            if (TryNumber(text, unit, out double number) && number * length.TotalDays < MostDays)
                 return Duration.FromTimeSpan(length * number);
         }
 
-        throw new FormatException($"'{text}' is no time: write 500ms, 30s, 5min, 12h or 7d.");
+        throw Refuse(field, text, "a time span such as 500ms, 30s, 5min, 12h or 7d");
     }
 
     /// <summary>Reads a size; null for an empty field.</summary>
     /// <exception cref="FormatException">It is none.</exception>
-    public static ulong? ReadSize(string text)
+    public static ulong? ReadSize(string field, string text)
     {
         if (text.Trim().Length == 0)
             return null;
         foreach ((string unit, double length) in Sizes)
         {
-            if (TryNumber(text, unit, out double number))
+            if (TryNumber(text, unit, out double number) && number * length < long.MaxValue)
                 return (ulong)(number * length);
         }
 
         return ulong.TryParse(text.Trim(), CultureInfo.InvariantCulture, out ulong bytes)
             ? bytes
-            : throw new FormatException($"'{text}' is no size: write bytes, 64KiB, 10MiB or 5GiB.");
+            : throw Refuse(field, text, "a number of bytes, or a size such as 64KiB, 10MiB or 5GiB");
     }
 
     /// <summary>Reads a whole number; null for an empty field.</summary>
     /// <exception cref="FormatException">It is none.</exception>
-    public static uint? ReadNumber(string text) =>
+    public static uint? ReadNumber(string field, string text) =>
         text.Trim().Length == 0 ? null
         : uint.TryParse(text.Trim(), CultureInfo.InvariantCulture, out uint number) ? number
-        : throw new FormatException($"'{text}' is no whole number of 0 or more.");
+        : throw Refuse(field, text, $"a whole number from 0 to {uint.MaxValue}");
 
     /// <summary>Reads an offset; 0 for an empty field.</summary>
     /// <exception cref="FormatException">It is none.</exception>
-    public static long ReadOffset(string text) =>
+    public static long ReadOffset(string field, string text) =>
         text.Trim().Length == 0 ? 0
         : long.TryParse(text.Trim(), NumberStyles.None, CultureInfo.InvariantCulture, out long offset) ? offset
-        : throw new FormatException($"'{text}' is no offset: write a whole number of 0 or more.");
+        : throw Refuse(field, text, "a whole number of 0 or more");
 
     /// <summary>A time span as it can be read again; empty for none.</summary>
     public static string Write(Duration? span)
@@ -90,6 +95,9 @@ internal static class TimeText
         (string unit, double length) = Sizes[..^1].LastOrDefault(s => bytes % s.Length == 0, (Unit: "", Length: 1.0));
         return (bytes / length).ToString("0", CultureInfo.InvariantCulture) + unit;
     }
+
+    private static FormatException Refuse(string field, string text, string allowed) =>
+        new($"{field} is '{text}'; allowed: {allowed}.");
 
     private static bool TryNumber(string text, string unit, out double number)
     {

@@ -29,7 +29,9 @@ internal static class TopicFacts
         yield return ("Keeps messages for", Limit(s.RetentionAge, "ever"));
         yield return (
             "Keeps at most",
-            s.RetentionBytes == 0 ? "no limit" : Figure.Bytes(s.RetentionBytes) + " of each partition"
+            s.RetentionBytes == 0
+                ? "no limit: the topic sets none"
+                : Figure.Bytes(s.RetentionBytes) + " of each partition"
         );
         yield return (
             "Keeps until",

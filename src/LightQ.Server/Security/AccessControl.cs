@@ -118,7 +118,7 @@ internal sealed class AccessControl : IDisposable
     {
         DemandCurrent(principal);
         if (!IsAdmin(principal))
-            throw new BrokerException(ErrorCode.PermissionDenied, $"{principal} does not have the right admin.");
+            throw new BrokerException(ErrorCode.PermissionDenied, $"{principal.Name} does not have the right admin.");
     }
 
     /// <summary>Demands only that the principal's login is still valid.</summary>
@@ -137,7 +137,7 @@ internal sealed class AccessControl : IDisposable
                 ErrorCode.Unauthenticated,
                 principal.Kind == PrincipalKind.Anonymous
                     ? "This broker now requires a login."
-                    : $"The login of {principal} is no longer valid: it was logged out, or the user, password or token "
+                    : $"The login of {principal.Name} is no longer valid: it was logged out, or the user, password or token "
                         + $"has changed. Log in again."
             );
 
@@ -184,7 +184,7 @@ internal sealed class AccessControl : IDisposable
             )
             : new BrokerException(
                 ErrorCode.PermissionDenied,
-                $"{principal} does not have the right to {right} on '{TopicName.Printable(topic)}'."
+                $"{principal.Name} does not have the right to {right} on '{TopicName.Printable(topic)}'."
             );
     }
 

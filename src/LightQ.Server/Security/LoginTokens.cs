@@ -49,7 +49,7 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
                 string reason = refusals.Refuse(
                     nameof(LightQServerOptions.MaxLoginsPerUser),
                     most,
-                    $"{principal} has as many logins in force"
+                    $"{principal.Name} has as many logins in force"
                 );
                 throw new BrokerException(
                     ErrorCode.ResourceExhausted,

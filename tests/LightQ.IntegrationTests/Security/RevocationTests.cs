@@ -46,7 +46,7 @@ public sealed class RevocationTests
 
         ClosedFrame closed = await ClosedAsync(client, 2);
         Assert.Equal(
-            (ErrorCode.PermissionDenied, "user:alice does not have the right to consume on 'orders.eu'."),
+            (ErrorCode.PermissionDenied, "alice does not have the right to consume on 'orders.eu'."),
             (closed.Code, closed.Message)
         );
         await ControlCalls.FailsAsync(consume.ReadAsync, StatusCode.PermissionDenied, "PermissionDenied");
