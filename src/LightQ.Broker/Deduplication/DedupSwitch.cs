@@ -63,10 +63,10 @@ internal static class DedupSwitch
     public static void Confirm(Partition partition)
     {
         TopicSettings settings = partition.Topic.Settings;
-        if (
+        bool isAsSet =
             (partition.Dedup?.Window ?? TimeSpan.Zero) == settings.DedupWindow
-            && (partition.Dedup is not { } window || window.MaxIds == settings.DedupMaxIds)
-        )
+            && (partition.Dedup is not { } window || window.MaxIds == settings.DedupMaxIds);
+        if (isAsSet)
             return;
         partition.Dedup = null;
         Begin(partition);
