@@ -137,8 +137,8 @@ internal sealed class AccessControl : IDisposable
                 ErrorCode.Unauthenticated,
                 principal.Kind == PrincipalKind.Anonymous
                     ? "This broker now requires a login."
-                    : $"The login of {principal.Name} is no longer valid: it was logged out, or the user, password or token "
-                        + $"has changed. Log in again."
+                    : $"The login of {principal.Name} is no longer valid: it was logged out, or the user, password or "
+                        + "token has changed. Log in again."
             );
 
     /// <summary>Whether a principal may do everything.</summary>

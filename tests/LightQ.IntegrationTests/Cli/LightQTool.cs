@@ -144,6 +144,7 @@ internal static class LightQTool
         start.Environment["XDG_CONFIG_HOME"] = Path.Combine(AppContext.BaseDirectory, "no-configuration");
         // A killed process would leave its diagnostic sockets behind.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
+        start.Environment["DOTNET_TieredPGO"] = "0"; // As for the tests themselves.
         foreach ((string name, string value) in environment)
             start.Environment[name] = value;
         return Process.Start(start)!;

@@ -163,7 +163,7 @@ public sealed class JsonGatewayTests
                 (await server.SendAsync(route.Verb, path, token: powerless)).Refuses(
                     403,
                     "PermissionDenied",
-                    "user:powerless"
+                    "powerless does not have the right"
                 );
             }
 

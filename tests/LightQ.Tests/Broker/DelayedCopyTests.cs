@@ -199,7 +199,11 @@ public sealed class DelayedCopyTests : IDisposable
         for (int i = 0; i < 2000; i++)
             Publish(partition);
         await TendAsync(() => partition.Log.StartOffset > 0, () => "Nothing was removed.");
-        Assert.Equal(800, partition.DelayedMessages);
+        // One that is being copied is counted nowhere for a moment.
+        await TendAsync(
+            () => partition.DelayedMessages == 800,
+            () => $"{partition.DelayedMessages} messages wait instead of 800."
+        );
         Assert.True(partition.Log.EndOffset > end + 2000); // A copy that is old itself may be copied again.
     }
 
