@@ -521,7 +521,8 @@ internal sealed class BrokerLinks : IAsyncDisposable
         if (_home.IsAt(host, port))
             return _home;
         string address = HostPort.Format(host, port);
-        if (_nodes.TryGetValue(address, out BrokerLink? node))
+        // One that is left may end at any moment, and take who comes home with it.
+        if (_nodes.TryGetValue(address, out BrokerLink? node) && !node.IsLeft)
             return node;
         _nodes[address] = node = new BrokerLink(address);
         LightQClientOptions broker = Options.For(host, port, Options.ControlPort);
@@ -562,7 +563,8 @@ internal sealed class BrokerLinks : IAsyncDisposable
         ClientStream[] streams;
         lock (_gate)
         {
-            _nodes.Remove(address);
+            if (_nodes.GetValueOrDefault(address) == node)
+                _nodes.Remove(address);
             node.End(reason);
             // They are closed with the client's others.
             if (_closing.IsCancellationRequested)
