@@ -402,7 +402,11 @@ public sealed class ProducerStream : OutputStream
         {
             // A partition that is led elsewhere refuses nothing for good: the producer sends it there.
             AckRange? refused = error == ErrorCode.NotLeader ? null : RangeOf(run[done..], error);
-            Break(refused, error, _partition.End?.Message ?? _partition.Log.Failure ?? Describe(error));
+            string reason =
+                _partition.End is { } end && end.Code == error
+                    ? end.Message
+                    : _partition.Log.Failure ?? Describe(error);
+            Break(refused, error, reason);
         }
         return done;
     }

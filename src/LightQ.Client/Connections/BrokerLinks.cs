@@ -524,9 +524,10 @@ internal sealed class BrokerLinks : IAsyncDisposable
         // One that is left may end at any moment, and take who comes home with it.
         if (_nodes.TryGetValue(address, out BrokerLink? node) && !node.IsLeft)
             return node;
+        Task left = node?.Running ?? Task.CompletedTask; // The end of the client waits for both.
         _nodes[address] = node = new BrokerLink(address);
         LightQClientOptions broker = Options.For(host, port, Options.ControlPort);
-        node.Running = Task.Run(() => RunNodeAsync(node, address, broker), CancellationToken.None);
+        node.Running = Task.WhenAll(left, Task.Run(() => RunNodeAsync(node, address, broker), CancellationToken.None));
         return node;
     }
 
