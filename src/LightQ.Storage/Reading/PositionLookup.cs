@@ -12,7 +12,7 @@ internal static class PositionLookup
 
     /// <summary>
     /// The target with its position; the readable end's when it is not reached, a damaged batch's when that is in the
-    /// way.
+    /// way. Without one when retention has removed it meanwhile: the reader sees the new start then.
     /// </summary>
     public static ReadTarget Locate(LogState log, ReadTarget target)
     {
@@ -21,9 +21,9 @@ internal static class PositionLookup
         if (!byTime && target.Offset >= readable.Offset)
             return target.Offset == readable.Offset ? new ReadTarget(readable.Offset, readable.Position) : target;
         Segment? segment = byTime ? FindTime(log.Segments, target.Time) : log.Segments.FindOffset(target.Offset);
-        if (segment is null)
+        if (segment is null && byTime)
             return new ReadTarget(readable.Offset, readable.Position);
-        if (!segment.TryAcquire())
+        if (segment is null || !segment.TryAcquire())
             return target;
         try
         {

@@ -7,6 +7,8 @@ namespace LightQ.Tests.Storage;
 
 public sealed class JournalReaderTests
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
     [Fact]
     public async Task A_run_is_whole_batches_up_to_the_limit_or_one_longer_batch()
     {
@@ -91,6 +93,44 @@ public sealed class JournalReaderTests
         Assert.InRange(reader.Gap.FirstOffset, 1, journal.StartOffset - 1);
         Assert.Equal((journal.StartOffset - 1, GapReason.Retention), (reader.Gap.LastOffset, reader.Gap.Reason));
         Assert.Equal(Enumerable.Range((int)journal.StartOffset, 500 - (int)journal.StartOffset), host.ReadOn(reader));
+    }
+
+    [Fact]
+    public async Task What_retention_takes_between_the_asking_and_the_reading_is_a_gap()
+    {
+        await using var host = new JournalHost(
+            options => options with { RetentionBytes = 20 * 1024 },
+            new JournalEnvironmentOptions
+            {
+                Writers = 1,
+                Readers = 1,
+                TailBytes = 0,
+            }
+        );
+        Journal journal = host.Open();
+        host.AppendDurable(0, 500);
+        using ManualResetEventSlim isReading = new(),
+            goOn = new();
+        host.Files.Before = (operation, _) =>
+        {
+            if (operation == "read" && !isReading.IsSet)
+            {
+                isReading.Set();
+                Assert.True(goOn.Wait(Patience));
+            }
+        };
+        using JournalReader first = host.Reader(),
+            second = host.Reader(1);
+        Assert.Equal(ReadResult.Pending, first.TryRead(4096, out _)); // Keeps the only thread.
+        Assert.True(isReading.Wait(Patience));
+        Assert.Equal(ReadResult.Pending, second.TryRead(4096, out _));
+        host.RunHousekeeping();
+        Assert.True(journal.StartOffset > 1);
+        goOn.Set();
+
+        Assert.Equal(ReadResult.Gap, host.Next(second, 4096, out _));
+        Assert.Equal(new LogGap(1, journal.StartOffset - 1, GapReason.Retention), second.Gap);
+        Assert.Equal(Enumerable.Range((int)journal.StartOffset, 500 - (int)journal.StartOffset), host.ReadOn(second));
     }
 
     [Fact]
