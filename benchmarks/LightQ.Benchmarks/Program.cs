@@ -33,7 +33,7 @@ if (ownJob)
 // settings.
 Job job = Job.Default.WithToolchain(InProcessEmitToolchain.Instance);
 job = quick
-    ? job.WithId("ci").WithWarmupCount(2).WithIterationCount(3).WithIterationTime(TimeInterval.FromMilliseconds(60))
+    ? job.WithId("ci").WithWarmupCount(1).WithIterationCount(3).WithIterationTime(TimeInterval.FromMilliseconds(40))
     : job.WithId("full")
         .WithWarmupCount(5)
         .WithIterationCount(12)

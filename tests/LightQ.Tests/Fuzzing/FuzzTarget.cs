@@ -44,5 +44,5 @@ internal sealed class FuzzTarget
     public int MaxAllocation { get; init; } = 64 * 1024;
 
     /// <summary>How often it is fed in the gate: what takes longer is fed less often.</summary>
-    public int GateExecutions { get; init; } = 100_000;
+    public int GateExecutions { get; init; } = 50_000;
 }

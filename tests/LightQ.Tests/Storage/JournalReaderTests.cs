@@ -116,13 +116,13 @@ public sealed class JournalReaderTests
             if (operation == "read" && !isReading.IsSet)
             {
                 isReading.Set();
-                Assert.True(goOn.Wait(Patience));
+                Assert.True(goOn.Wait(Patience, TestContext.Current.CancellationToken));
             }
         };
         using JournalReader first = host.Reader(),
             second = host.Reader(1);
         Assert.Equal(ReadResult.Pending, first.TryRead(4096, out _)); // Keeps the only thread.
-        Assert.True(isReading.Wait(Patience));
+        Assert.True(isReading.Wait(Patience, TestContext.Current.CancellationToken));
         Assert.Equal(ReadResult.Pending, second.TryRead(4096, out _));
         host.RunHousekeeping();
         Assert.True(journal.StartOffset > 1);
