@@ -159,6 +159,7 @@ public sealed class PeekCommandTests
             [true, true, true, false],
             all.Select(line => JsonDocument.Parse(line).RootElement.GetProperty("settled").GetBoolean())
         );
+        Assert.Matches(@"dead letters +4 \(those dealt with included\)", await TextAsync(server, "stats", "orders"));
     }
 
     private static async Task<string> TextAsync(TestServer server, params string[] command) =>
