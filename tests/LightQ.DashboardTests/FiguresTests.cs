@@ -12,7 +12,7 @@ namespace LightQ.DashboardTests;
 /// Measures what the dashboard costs, where LIGHTQ_DASHBOARD_FIGURES names the page that gets the tables. The brokers
 /// are processes of their own. Asserts nothing of times: the page says what was measured.
 /// </summary>
-[Collection(BrowserCollection.Name)]
+[Collection(AloneCollection.Name)]
 public sealed class FiguresTests(Browser browser)
 {
     private const string Variable = "LIGHTQ_DASHBOARD_FIGURES";

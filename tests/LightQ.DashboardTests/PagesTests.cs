@@ -5,7 +5,6 @@ using Xunit;
 namespace LightQ.DashboardTests;
 
 /// <summary>Every page, wide and narrow, light and dark: it can be read and used by everybody.</summary>
-[Collection(BrowserCollection.Name)]
 public sealed class PagesTests(Browser browser)
 {
     private static readonly (string Path, string Heading)[] Pages =
@@ -104,7 +103,7 @@ public sealed class PagesTests(Browser browser)
         );
         string count = metrics.Single(l => l.StartsWith("lightq_topics ", StringComparison.Ordinal)).Split(' ')[1];
         await Assertions.Expect(topics).ToHaveTextAsync(count);
-        await window.GoAsync("/topics/orders", "orders");
+        await window.TurnAsync("/topics/orders", "orders");
         ILocator held = window.Page.Locator(".lq-tile").Filter(new() { HasText = "Held" }).Locator(".lq-tile-value");
         await Assertions.Expect(held).ToHaveTextAsync("4");
         Assert.Contains("lightq_topic_messages_received_total{topic=\"orders\"} 4", metrics);
