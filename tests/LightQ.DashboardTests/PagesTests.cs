@@ -30,6 +30,7 @@ public sealed class PagesTests(Browser browser)
         await using DashboardBroker broker = await DashboardBroker.StartAsync(o => o with { RequireAuth = true });
         await FillAsync(broker);
         await using Window window = await browser.OpenAsync(broker, width, isDark);
+        var cut = new List<string>();
         string form = $"{width}-{(isDark ? "dark" : "light")}";
         await window.GoAsync("/", "Sign in to LightQ");
         await window.AccessibleAsync("sign in");
@@ -59,6 +60,7 @@ public sealed class PagesTests(Browser browser)
         await LookAsync($"publish-{form}");
         if (width > 390)
             await ResizeAsync(window);
+        Assert.Empty(cut); // Tables that people have to move to read them.
         Assert.Empty(window.Errors);
 
         async Task LookAsync(string name)
@@ -69,6 +71,15 @@ public sealed class PagesTests(Browser browser)
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             );
             Assert.True(over <= 0, $"{name} is {over} pixels wider than the window");
+            cut.AddRange(
+                await window.Page.EvaluateAsync<string[]>(
+                    """
+                    name => [...document.querySelectorAll('.lq-table')].filter(t => t.scrollWidth > t.clientWidth)
+                      .map(t => `${name}, ${t.querySelector('th')?.textContent}: ${t.scrollWidth - t.clientWidth} pixels`)
+                    """,
+                    name
+                )
+            );
         }
     }
 
