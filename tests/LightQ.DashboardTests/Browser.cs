@@ -1,5 +1,8 @@
+using LightQ.DashboardTests;
 using Microsoft.Playwright;
 using Xunit;
+
+[assembly: AssemblyFixture(typeof(Browser))]
 
 namespace LightQ.DashboardTests;
 

@@ -2,6 +2,7 @@ using System.Net.Http.Headers;
 using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json.Nodes;
+using LightQ.IntegrationTests.Cli;
 using LightQ.Server;
 using Xunit;
 
@@ -32,11 +33,11 @@ public sealed class DashboardBroker : IAsyncDisposable
 
     public string AdminPassword => File.ReadAllText(Path.Combine(_directory.FullName, "admin-password")).Trim();
 
-    /// <summary>The process, where it is one of its own.</summary>
-    public ToolBroker? Tool => _server as ToolBroker;
-
     /// <summary>A client that is admin.</summary>
     public HttpClient Web { get; }
+
+    /// <summary>The process, where it is one of its own.</summary>
+    internal ToolServer? Tool => _server as ToolServer;
 
     /// <summary>Starts it in this process, or, where <c>LIGHTQ_TOOL</c> names a program, with that.</summary>
     public static async Task<DashboardBroker> StartAsync(
@@ -46,7 +47,7 @@ public sealed class DashboardBroker : IAsyncDisposable
         DirectoryInfo directory = Directory.CreateTempSubdirectory("lightq-dashboard-");
         LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = directory.FullName };
         options = configure?.Invoke(options) ?? options;
-        if (ToolBroker.Named is not null)
+        if (LightQTool.IsNative)
             return await StartToolAsync(directory, options);
         LightQServer server = await LightQServer.StartAsync(
             options,
@@ -168,10 +169,22 @@ public sealed class DashboardBroker : IAsyncDisposable
         _directory.Delete(recursive: true);
     }
 
+    /// <summary>Starts a broker alone in a process of its own, whose log is not kept.</summary>
+    internal static async Task<ToolServer> StartToolAsync(string directory, bool hasDashboard, params string[] more)
+    {
+        ToolServer tool = await ToolServer.StartWithAsync(
+            [("LIGHTQ__Dashboard__IsEnabled", hasDashboard ? "true" : "false"), ("DOTNET_TieredPGO", "1")],
+            directory,
+            more
+        );
+        _ = tool.Process.StandardError.ReadToEndAsync(CancellationToken.None);
+        return tool;
+    }
+
     private static async Task<DashboardBroker> StartToolAsync(DirectoryInfo directory, LightQServerOptions options)
     {
         string[] more = options.RequireAuth ? ["--require-auth"] : [];
-        ToolBroker tool = await ToolBroker.StartAsync(directory.FullName, options.Dashboard.IsEnabled, more);
+        ToolServer tool = await StartToolAsync(directory.FullName, options.Dashboard.IsEnabled, more);
         return new DashboardBroker(directory, tool, tool.WebPort, tool.ControlPort);
     }
 }

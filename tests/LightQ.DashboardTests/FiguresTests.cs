@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text.Json.Nodes;
 using LightQ.Client;
 using LightQ.DashboardTests.Figures;
+using LightQ.IntegrationTests.Cli;
 using Microsoft.Playwright;
 using Xunit;
 
@@ -11,7 +12,7 @@ namespace LightQ.DashboardTests;
 /// Measures what the dashboard costs, where LIGHTQ_DASHBOARD_FIGURES names the page that gets the tables. The brokers
 /// are processes of their own. Asserts nothing of times: the page says what was measured.
 /// </summary>
-[Collection(BrowserCollection.Name)]
+[Collection(AloneCollection.Name)]
 public sealed class FiguresTests(Browser browser)
 {
     private const string Variable = "LIGHTQ_DASHBOARD_FIGURES";
@@ -43,7 +44,7 @@ public sealed class FiguresTests(Browser browser)
         string file = Environment.GetEnvironmentVariable(Variable) ?? "";
         Assert.SkipWhen(file.Length == 0, $"{Variable} names no page.");
         string load = (await File.ReadAllTextAsync("/proc/loadavg", Cancel)).Split(' ')[0];
-        string program = ToolBroker.Named is null ? "the built tool (compiled while it runs)" : "the native program";
+        string program = LightQTool.IsNative ? "the native program" : "the built tool (compiled while it runs)";
         string[] tables =
         [
             await StartAsync(),
@@ -62,6 +63,15 @@ public sealed class FiguresTests(Browser browser)
 
     private static string MiB(long bytes) => (bytes / 1048576.0).ToString("0.0", CultureInfo.InvariantCulture);
 
+    /// <summary>Memory of the process, shared files included.</summary>
+    private static long ResidentBytes(ToolServer server)
+    {
+        const string Resident = "VmRSS:";
+        string line = File.ReadLines($"/proc/{server.Process.Id}/status")
+            .Single(l => l.StartsWith(Resident, StringComparison.Ordinal));
+        return 1024 * long.Parse(line[Resident.Length..^"kB".Length].Trim(), CultureInfo.InvariantCulture);
+    }
+
     private static T MedianOf<T>(IEnumerable<T> values)
     {
         T[] sorted = [.. values.Order()];
@@ -77,11 +87,11 @@ public sealed class FiguresTests(Browser browser)
         {
             foreach (bool has in (bool[])[pair % 2 == 0, pair % 2 != 0])
             {
-                await using ToolBroker broker = await ToolBroker.StartAsync(directory.Path, has);
+                await using ToolServer broker = await DashboardBroker.StartToolAsync(directory.Path, has);
                 await Task.Delay(Rest, Cancel);
                 // The first pair makes the data directory, and is no figure.
                 if (pair != 0)
-                    found.Add((has, broker.StartTime, broker.ResidentBytes));
+                    found.Add((has, broker.StartTime, ResidentBytes(broker)));
             }
         }
         string[] rows =
@@ -115,14 +125,14 @@ public sealed class FiguresTests(Browser browser)
                 await broker.CreateTopicAsync($"topic-{i}");
         }
         await Task.Delay(Rest, Cancel);
-        long before = watched.Tool!.ResidentBytes,
-            aloneBefore = alone.Tool!.ResidentBytes;
+        long before = ResidentBytes(watched.Tool!),
+            aloneBefore = ResidentBytes(alone.Tool!);
         await using Window window = await browser.OpenAsync(watched);
         window.Page.RequestFinished += (_, request) => _files.Add(request);
         await window.GoAsync("/", "Overview");
         await Task.Delay(Open, Cancel);
-        long after = watched.Tool.ResidentBytes,
-            aloneAfter = alone.Tool.ResidentBytes;
+        long after = ResidentBytes(watched.Tool!),
+            aloneAfter = ResidentBytes(alone.Tool!);
         long download = 0;
         foreach (IRequest request in _files.Where(r => r.Method == "GET"))
             download += (await request.SizesAsync()).ResponseBodySize;

@@ -7,7 +7,6 @@ using Xunit;
 namespace LightQ.DashboardTests;
 
 /// <summary>The dashboard on this machine for a broker elsewhere.</summary>
-[Collection(BrowserCollection.Name)]
 public sealed class HostTests(Browser browser)
 {
     [Fact]

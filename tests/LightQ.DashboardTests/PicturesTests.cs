@@ -6,7 +6,7 @@ namespace LightQ.DashboardTests;
 /// <summary>
 /// Makes the pictures of the documents, from a broker under a made load, where LIGHTQ_DOC_PICTURES names their folder.
 /// </summary>
-[Collection(BrowserCollection.Name)]
+[Collection(AloneCollection.Name)]
 public sealed class PicturesTests(Browser browser)
 {
     private const string Variable = "LIGHTQ_DOC_PICTURES";

@@ -6,7 +6,6 @@ using Xunit;
 namespace LightQ.DashboardTests;
 
 /// <summary>Figures that the broker sends to the page by one stream, for as long as somebody looks at it.</summary>
-[Collection(BrowserCollection.Name)]
 public sealed class PushTests(Browser browser)
 {
     private const string Watch = "/lightq.control.v1.Stats/WatchBrokerStats";

@@ -9,7 +9,6 @@ using Xunit;
 namespace LightQ.DashboardTests;
 
 /// <summary>What strangers, their pages and their messages get.</summary>
-[Collection(BrowserCollection.Name)]
 public sealed partial class SafetyTests(Browser browser)
 {
     private const string Script =
@@ -46,7 +45,7 @@ public sealed partial class SafetyTests(Browser browser)
         }
 
         await Assertions.Expect(window.Page.Locator("table")).ToContainTextAsync("\\u{202E}");
-        await window.GoAsync("/groups/orders/billing", "billing");
+        await window.TurnAsync("/groups/orders/billing", "billing");
         await window.TabAsync("Dead letters");
         await window.SeesAsync("<script>");
         Assert.NotEqual("owned", await window.Page.TitleAsync());
@@ -87,6 +86,42 @@ public sealed partial class SafetyTests(Browser browser)
         Assert.True(revoked.IsSuccessStatusCode);
         await window.HeadingAsync("Sign in to LightQ");
         Assert.Null(await page.EvaluateAsync<string?>("sessionStorage.getItem('lightq-token')"));
+    }
+
+    [Fact]
+    public async Task A_token_can_be_copied_and_who_signs_out_is_not_told_that_the_login_has_ended()
+    {
+        await using DashboardBroker broker = await DashboardBroker.StartAsync(o => o with { RequireAuth = true });
+        await using Window window = await browser.OpenAsync(broker);
+        IPage page = window.Page;
+        await page.Context.GrantPermissionsAsync(["clipboard-read", "clipboard-write"]);
+        await window.GoAsync("/users", "Sign in to LightQ");
+        await window.SignInAsync("admin", broker.AdminPassword);
+        await window.ClickAsync("Make a token");
+        await window.ClickAsync("Make");
+        string token = await page.Locator(".lq-secret").InnerTextAsync();
+        await window.ClickAsync("Copy");
+        await window.SeesAsync("Copied");
+        Assert.Equal(token, await page.EvaluateAsync<string>("navigator.clipboard.readText()"));
+        await window.ClickAsync("Done");
+
+        // The broker has ended the login, and with it what the page reads, before the page hears of that.
+        var released = new TaskCompletionSource();
+        await page.RouteAsync(
+            "**/*Auth/Logout",
+            async route =>
+            {
+                IAPIResponse answer = await route.FetchAsync();
+                await released.Task;
+                await route.FulfillAsync(new() { Response = answer });
+            }
+        );
+        await page.GetByLabel("Sign out").ClickAsync();
+        await window.HeadingAsync("Sign in to LightQ");
+        await Assertions.Expect(page.Locator(".mud-alert")).ToHaveCountAsync(0);
+        released.SetResult();
+        await page.UnrouteAllAsync(new() { Behavior = UnrouteBehavior.Wait });
+        await Assertions.Expect(page.Locator(".mud-alert")).ToHaveCountAsync(0);
     }
 
     [Fact]

@@ -106,7 +106,7 @@ internal static class PeekCommand
             foreach (MessageGap gap in page.Gaps)
                 StoredWriter.Write(gap);
             foreach (StoredMessage message in page.Messages)
-                writer.Write(message);
+                writer.Write(message, page.Messages);
             scanned += page.Scanned;
             if (options.Key.HasValue && !page.IsLast)
             {

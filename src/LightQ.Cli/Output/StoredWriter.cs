@@ -25,7 +25,9 @@ internal sealed class StoredWriter(BodyFormat format)
     public long Written { get; private set; }
 
     /// <summary>Writes a message.</summary>
-    public void Write(StoredMessage message)
+    /// <param name="message">The message.</param>
+    /// <param name="page">The messages that are shown with it.</param>
+    public void Write(StoredMessage message, IReadOnlyList<StoredMessage> page)
     {
         Written++;
         if (format == BodyFormat.Json)
@@ -34,17 +36,8 @@ internal sealed class StoredWriter(BodyFormat format)
             return;
         }
         List<string> facts = [$"{message.Partition}/{message.Offset}", Time(message.AppendTime)];
-        switch (message.State)
-        {
-            case StoredMessageState.Delayed:
-                facts.Add($"delayed until {(message.DeliverAt is { } due ? Time(due) : "after 9999")}");
-                break;
-            case StoredMessageState.Expired:
-                facts.Add($"expired {(message.ExpiresAt is { } end ? Time(end) : "")}".TrimEnd());
-                break;
-            default:
-                break;
-        }
+        if (DeliveryText.Of(message, page, DateTimeOffset.UtcNow) is { } delivery)
+            facts.Add(delivery);
         if (message.MessageId is { } id)
             facts.Add($"id {SafeText.Of(id)}");
         Write(facts, message.Key, message.Headers, message.Body, message.BodySize, message.IsTombstone);
@@ -82,6 +75,10 @@ internal sealed class StoredWriter(BodyFormat format)
             $"partition {gap.Partition}: the offsets {gap.FirstOffset} to {gap.LastOffset} cannot be shown "
                 + $"({gap.Reason.ToString().ToLowerInvariant()})"
         );
+
+    /// <summary>A time as it is shown.</summary>
+    public static string Time(DateTimeOffset time) =>
+        time.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
 
     private void Write(
         List<string> facts,
@@ -129,9 +126,6 @@ internal sealed class StoredWriter(BodyFormat format)
         }
         return body;
     }
-
-    private static string Time(DateTimeOffset time) =>
-        time.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
 
     private static string ToJson(Action<Utf8JsonWriter> write)
     {

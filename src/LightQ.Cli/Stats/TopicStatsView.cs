@@ -8,6 +8,8 @@ namespace LightQ.Cli.Stats;
 /// <summary>A topic's figures as the tool shows them.</summary>
 internal sealed record TopicStatsView
 {
+    private const string DealtWith = " (those dealt with included)";
+
     public required string Topic { get; init; }
 
     /// <summary>The partition that the figures are of; absent for the whole topic.</summary>
@@ -72,6 +74,9 @@ internal sealed record TopicStatsView
 
     public long Duplicates { get; init; }
 
+    private string LettersText =>
+        DeadLetters is { } letters ? $"{Number(letters)}{(letters == 0 ? "" : DealtWith)}" : "unknown";
+
     private string KeptFor => RetentionGroup is null ? "as there is no group" : $"for the group {RetentionGroup}";
 
     public static TopicStatsView From(TopicStats stats) =>
@@ -119,7 +124,7 @@ internal sealed record TopicStatsView
             ("delayed", Number(DelayedMessages)),
             ("groups", Number(GroupsCount)),
             ("largest lag of a group", WorstGroup is null ? "0" : $"{Number(WorstGroupLag)} ({WorstGroup})"),
-            ("dead letters", DeadLetters is { } letters ? Number(letters) : "unknown"),
+            ("dead letters", LettersText),
             ("ids remembered", Number(RememberedIds)),
             ("duplicates", Number(Duplicates)),
             ("bytes written", Number(TotalBytesWritten)),

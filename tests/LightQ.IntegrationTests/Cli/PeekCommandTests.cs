@@ -29,7 +29,7 @@ public sealed class PeekCommandTests
         Assert.StartsWith("0/0  ", lines[0], StringComparison.Ordinal);
         Assert.EndsWith("  key 42  8 bytes", lines[0], StringComparison.Ordinal);
         Assert.Equal(["  origin: shop", "one\\u001b[31m"], lines[1..3]);
-        Assert.Contains("delayed until ", lines[5], StringComparison.Ordinal);
+        Assert.Contains("  delayed, waiting until ", lines[5], StringComparison.Ordinal);
 
         JsonElement[] found =
         [
@@ -66,6 +66,26 @@ public sealed class PeekCommandTests
             2,
             "--max-bytes is at most 1MiB."
         );
+    }
+
+    [Fact]
+    public async Task A_delayed_message_is_shown_as_delivered_once_it_is()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);
+        await TextAsync(server, "pub", "orders", "soon", "--delay", "1ms");
+        await Eventually.TrueAsync(
+            async () =>
+                (await client.Messages.BrowsePageAsync("orders", cancellationToken: Cancelled)).Messages.Count > 1,
+            TimeSpan.FromMinutes(1),
+            () => "The message was not delivered."
+        );
+        string[] lines = (await TextAsync(server, "peek", "orders")).Split('\n');
+        Assert.Contains("  delivered as offset 1  ", lines[0], StringComparison.Ordinal);
+        Assert.Contains("  delivery of the delayed message at offset 0  ", lines[2], StringComparison.Ordinal);
+        string first = await TextAsync(server, "peek", "orders", "--from", "0", "--count", "1");
+        Assert.Matches("  due since .*, delivered with a later offset  ", first);
     }
 
     [Fact]
@@ -139,6 +159,7 @@ public sealed class PeekCommandTests
             [true, true, true, false],
             all.Select(line => JsonDocument.Parse(line).RootElement.GetProperty("settled").GetBoolean())
         );
+        Assert.Matches(@"dead letters +4 \(those dealt with included\)", await TextAsync(server, "stats", "orders"));
     }
 
     private static async Task<string> TextAsync(TestServer server, params string[] command) =>

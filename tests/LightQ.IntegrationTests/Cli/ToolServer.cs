@@ -9,9 +9,9 @@ internal sealed class ToolServer : IAsyncDisposable
 {
     private readonly Process _process;
 
-    private ToolServer(Process process, JsonElement ports)
+    private ToolServer(Process process, JsonElement ports, TimeSpan startTime)
     {
-        _process = process;
+        (_process, StartTime) = (process, startTime);
         DataPort = ports.GetProperty("data_port").GetInt32();
         ControlPort = ports.GetProperty("control_port").GetInt32();
         WebPort = ports.GetProperty("web_port").GetInt32();
@@ -35,10 +35,22 @@ internal sealed class ToolServer : IAsyncDisposable
 
     public Process Process => _process;
 
-    public static async Task<ToolServer> StartAsync(string directory, params string[] more)
+    /// <summary>From the start of the process until it takes connections.</summary>
+    public TimeSpan StartTime { get; }
+
+    public static Task<ToolServer> StartAsync(string directory, params string[] more) =>
+        StartWithAsync([], directory, more);
+
+    /// <summary>Starts it with variables in its environment.</summary>
+    public static async Task<ToolServer> StartWithAsync(
+        IEnumerable<(string Name, string Value)> environment,
+        string directory,
+        params string[] more
+    )
     {
-        Process process = LightQTool.Start(
-            null,
+        long begun = Stopwatch.GetTimestamp();
+        Process process = LightQTool.StartWith(
+            environment,
             [
                 "server",
                 "--data",
@@ -55,9 +67,10 @@ internal sealed class ToolServer : IAsyncDisposable
             ]
         );
         string? line = await process.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
+        TimeSpan taken = Stopwatch.GetElapsedTime(begun);
         if (line is null)
             Assert.Fail(await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken));
-        return new ToolServer(process, JsonDocument.Parse(line).RootElement);
+        return new ToolServer(process, JsonDocument.Parse(line).RootElement, taken);
     }
 
     /// <summary>Sends a signal and waits for the end.</summary>
