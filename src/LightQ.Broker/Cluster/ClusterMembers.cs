@@ -31,6 +31,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
     private readonly Dictionary<PartitionId, PartitionNews> _own = [];
     private readonly List<PartitionNews> _news = [];
     private readonly MemberQuestions _questions;
+    private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private string _data,
         _control;
     private volatile MemberState _state;
@@ -97,6 +98,9 @@ internal sealed class ClusterMembers : IAsyncDisposable
     /// that wait for a partition are woken when that changes.
     /// </summary>
     public bool IsCutOff => _hasHeard && _time.GetElapsedTime(Volatile.Read(ref _heard)) >= Options.Silence;
+
+    /// <summary>Completes with the next change of nodes, or of what they are to a partition.</summary>
+    public Task Changed => Volatile.Read(ref _changed).Task;
 
     /// <summary>The nodes, by name, this one among them.</summary>
     public IReadOnlyList<Member> Members => _table.Members;
@@ -404,6 +408,12 @@ internal sealed class ClusterMembers : IAsyncDisposable
             Events?.OnJoined(member);
         foreach (Member member in change.Gone.Where(member => member.Name != Node))
             Events?.OnGone(member);
+        if (change.IsOfNodes || change.Partitions.Count != 0)
+        {
+            Interlocked
+                .Exchange(ref _changed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
+                .TrySetResult();
+        }
         if (change.IsOfNodes)
         {
             WakeAll();

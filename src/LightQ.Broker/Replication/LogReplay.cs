@@ -42,8 +42,8 @@ internal sealed class LogReplay(IReplayTarget target)
     /// <summary>The sequence of the last snapshot that counts; 0 for none.</summary>
     public ulong ConfirmedSnapshot { get; private set; }
 
-    /// <summary>Bytes that were read behind that snapshot.</summary>
-    public long TailBytes { get; private set; }
+    /// <summary>What was read behind that snapshot.</summary>
+    public StreamTail Tail { get; private set; }
 
     /// <summary>Who claimed last; null for nobody.</summary>
     public Claimant? Claimant { get; private set; }
@@ -130,7 +130,7 @@ internal sealed class LogReplay(IReplayTarget target)
         LoadAwaited(stream, entry.Sequence); // Its own entries may have been purged meanwhile.
         _isBehindHole |= entry.Sequence != Sequence + 1;
         Sequence = entry.Sequence;
-        TailBytes += entry.Payload.Length;
+        Tail = Tail.Add(entry.Payload.Length);
         bool isValid =
             entry.Kind == EntryKind.Data
                 ? await TakeRunAsync(stream, entry, cancellationToken).ConfigureAwait(false)
@@ -204,7 +204,7 @@ internal sealed class LogReplay(IReplayTarget target)
         _lastPart = sequence;
         if (part.PartsLeft != 0)
             return;
-        (ConfirmedSnapshot, TailBytes) = (sequence, 0);
+        (ConfirmedSnapshot, Tail) = (sequence, default);
         if (_awaited is null)
             target.OnPassed(SavedState.Join(_parts));
         _parts.Clear();
@@ -223,7 +223,7 @@ internal sealed class LogReplay(IReplayTarget target)
             );
         }
         _awaited = null;
-        (ConfirmedSnapshot, TailBytes) = (saved.Sequence, 0);
+        (ConfirmedSnapshot, Tail) = (saved.Sequence, default);
         target.OnSnapshot(saved.State);
     }
 

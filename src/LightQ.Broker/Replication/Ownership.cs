@@ -6,12 +6,12 @@ namespace LightQ.Broker.Replication;
 /// <param name="NextOffset">The offset of the next message.</param>
 /// <param name="AppendTime">When the last batch was appended, in unix microseconds.</param>
 /// <param name="ConfirmedSnapshot">The sequence of the last snapshot that counts; 0 for none.</param>
-/// <param name="TailBytes">Bytes of the entries between that snapshot and the claim.</param>
+/// <param name="Tail">The entries between that snapshot and the claim.</param>
 internal readonly record struct Ownership(
     uint Epoch,
     ulong Sequence,
     long NextOffset,
     long AppendTime,
     ulong ConfirmedSnapshot,
-    long TailBytes
+    StreamTail Tail
 );

@@ -42,4 +42,11 @@ internal sealed record ReplicatedLogOptions
     /// Bytes behind which a snapshot is written. Default 64 MiB, which a new owner reads in 0.1 to 0.2 s.
     /// </summary>
     public long SnapshotBytes { get; init; } = 64 * 1024 * 1024;
+
+    /// <summary>
+    /// Entries behind which a snapshot is written, however small they are; one more for each KiB of the snapshot
+    /// before, so that a large state is not written again and again. Default 4,096, which a new owner on a busy machine
+    /// reads in 0.3 s. With less than 16 KiB an entry that is before 64 MiB.
+    /// </summary>
+    public long SnapshotEntries { get; init; } = 4096;
 }

@@ -15,6 +15,9 @@ internal sealed class RunSender : IAsyncDisposable
     /// <summary>What may follow the last snapshot of an owner that ends: the next one reads it in some 20 ms.</summary>
     private const long MostUnsaved = 1024 * 1024;
 
+    /// <summary>Each so many bytes of the last snapshot put the next one off by an entry.</summary>
+    private const long BytesPerEntry = 1024;
+
     private const int Resting = 0,
         Sending = 1,
         Ended = 2;
@@ -46,6 +49,8 @@ internal sealed class RunSender : IAsyncDisposable
     private long _committed;
     private long _unsaved;
     private long _inherited;
+    private long _entries;
+    private long _savedBytes;
     private bool _isSnapshotWanted;
     private bool _arePositionsWanted;
     private bool _isActive;
@@ -88,6 +93,11 @@ internal sealed class RunSender : IAsyncDisposable
         || Volatile.Read(ref _arePositionsWanted)
         || IsUnnamed;
 
+    /// <summary>Whether a takeover would read more behind the last snapshot than it should.</summary>
+    private bool IsSnapshotDue =>
+        _unsaved + _inherited >= _options.SnapshotBytes
+        || _entries >= _options.SnapshotEntries + (_savedBytes / BytesPerEntry);
+
     /// <summary>
     /// Whether the ownership is to end and no later entry names its last snapshot yet: only then does the next owner
     /// begin there (rule R4).
@@ -100,7 +110,7 @@ internal sealed class RunSender : IAsyncDisposable
     {
         (_last, _epoch) = (owned.Sequence, owned.Epoch);
         _confirmedSnapshot = _named = owned.ConfirmedSnapshot;
-        _inherited = owned.TailBytes;
+        (_inherited, _entries) = (owned.Tail.Bytes, owned.Tail.Entries);
         Volatile.Write(ref _isActive, true);
     }
 
@@ -176,6 +186,7 @@ internal sealed class RunSender : IAsyncDisposable
                         return;
                     Volatile.Write(ref _committed, end);
                     _unsaved += end - begin;
+                    _entries++;
                     _progress();
                     await _copy.AppendAsync(bytes, _last, _stop.Token).ConfigureAwait(false);
                     MoveTo(end);
@@ -227,7 +238,7 @@ internal sealed class RunSender : IAsyncDisposable
 
     private PendingEntry? TryCapture()
     {
-        if (_unsaved + _inherited >= _options.SnapshotBytes || Volatile.Read(ref _isSnapshotWanted))
+        if (IsSnapshotDue || Volatile.Read(ref _isSnapshotWanted))
         {
             Volatile.Write(ref _isSnapshotWanted, false);
             if (_unsaved > 0 || _inherited > MostUnsaved || End != _position)
@@ -287,6 +298,7 @@ internal sealed class RunSender : IAsyncDisposable
             if (!await AppendAsync(pending.Kind, bytes).ConfigureAwait(false))
                 return false;
             _unsaved += bytes.Length;
+            _entries++;
             Volatile.Write(ref _named, _confirmedSnapshot);
         }
         _pending = null;
@@ -295,7 +307,8 @@ internal sealed class RunSender : IAsyncDisposable
         {
             Volatile.Write(ref _confirmedSnapshot, _last);
             Volatile.Write(ref _unsaved, 0);
-            _inherited = 0;
+            (_inherited, _entries) = (0, 0);
+            _savedBytes = pending.Bodies.Sum(static body => (long)body.Length);
             _saved.Enqueue((pending.EndOffset, first));
             _untrimmed = first;
             _prepared?.TrySetResult();

@@ -74,7 +74,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
                     claim.EndOffset,
                     claim.AppendTime,
                     claim.ConfirmedSnapshot,
-                    Replay.TailBytes
+                    Replay.Tail
                 );
             }
 

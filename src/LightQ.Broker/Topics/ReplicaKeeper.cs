@@ -16,9 +16,7 @@ namespace LightQ.Broker.Topics;
 /// </remarks>
 internal sealed class ReplicaKeeper : IAsyncDisposable
 {
-    private static readonly TimeSpan ShortestPause = TimeSpan.FromMilliseconds(50),
-        LongestPause = TimeSpan.FromSeconds(1),
-        LetterPoll = TimeSpan.FromMilliseconds(5),
+    private static readonly TimeSpan LetterPoll = TimeSpan.FromMilliseconds(5),
         PreparationPoll = TimeSpan.FromMilliseconds(250),
         LongestStart = TimeSpan.FromSeconds(2);
 
@@ -30,11 +28,9 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly TaskCompletionSource _led = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _moveLock = new();
+    private readonly ClaimPause _pause;
     private Task _running = Task.CompletedTask;
     private Task? _woken;
-    private TimeSpan _pause;
-    private long _paused;
-    private bool _isFailing;
     private (PartitionStand Stand, long? Left) _told;
     private PendingMove? _move;
     private ReplicaTaker? _taker;
@@ -44,6 +40,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         (_site, _topic, _index) = (site, topic, index);
         _id = new PartitionId(topic.Id, index);
         _changed = site.Members.Watch(_id);
+        _pause = new ClaimPause(site.Options, site.Time);
     }
 
     /// <summary>Completes when any node leads the partition, as far as this one knows, for the first time.</summary>
@@ -123,24 +120,26 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     /// <returns>Whether an operator wished that this node leads it.</returns>
     private async Task<bool> WaitForTurnAsync()
     {
-        long leaderless = Time.GetTimestamp();
+        var leaderless = new Leaderless(Time);
         while (true)
         {
             Situation now = Members.Of(_id);
-            if (now.IsLed || !Members.MayClaim)
-                leaderless = Time.GetTimestamp();
+            bool mayClaim = Members.MayClaim;
+            TimeSpan unled = leaderless.Look(now.IsLed || !mayClaim);
             if (now.IsLed)
+            {
                 _led.TrySetResult();
-            Turn turn = Members.MayClaim
-                ? Turn.Of(now, Members.Node, Time.GetElapsedTime(leaderless), _site.Options)
-                : default;
+                _pause.OnLedElsewhere();
+            }
+            Turn turn = mayClaim ? Turn.Of(now, Members.Node, unled, _site.Options) : default;
             if (turn.IsEarly)
-                leaderless = Time.GetTimestamp();
-            TimeSpan sincePause = Time.GetElapsedTime(_paused);
-            if (turn.IsMine && sincePause >= _pause)
+                leaderless.Reset();
+            TimeSpan pause = _pause.Left;
+            if (turn.IsMine && pause <= TimeSpan.Zero)
                 return turn.IsPinned;
             await PrepareAsync(now).ConfigureAwait(false);
-            bool mayAsk = !_isFailing || sincePause >= _site.Options.WantAgain;
+            TimeSpan untilAsking = _pause.LeftToAsk;
+            bool mayAsk = untilAsking <= TimeSpan.Zero;
             if (_taker is { } taker)
                 TellIfNew(taker.Stand, taker.Left);
             else
@@ -148,8 +147,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             Refuse(now);
             AnswerMove(now);
             TimeSpan? wait =
-                turn.IsMine ? _pause - sincePause
-                : turn.Wants && !mayAsk ? _site.Options.WantAgain - sincePause
+                turn.IsMine ? pause
+                : turn.Wants && !mayAsk ? untilAsking
                 : turn.Wait;
             if (_taker is { Stand: PartitionStand.Prepares } && (wait is null || wait > PreparationPoll))
                 wait = PreparationPoll;
@@ -174,7 +173,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         {
             // It was passed over, and does not ask again at once.
             if (taker.Stand != PartitionStand.Ready)
-                (_isFailing, _paused) = (true, Time.GetTimestamp());
+                _pause.OnPassedOver();
             _taker = null;
             await taker.DisposeAsync().ConfigureAwait(false);
         }
@@ -187,7 +186,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         TellIfNew(PartitionStand.Claims);
         if (await ClaimAsync().ConfigureAwait(false) is not (var partition, var log))
             return;
-        (_pause, _isFailing) = (TimeSpan.Zero, false);
+        _pause.OnLeads();
         uint epoch = log.Epoch;
         partition.Leader = FindLeader;
         Put(partition);
@@ -317,7 +316,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         catch (OperationCanceledException) when (!_stop.IsCancellationRequested)
         {
             // Another node has it, and says so in a moment.
-            (_pause, _paused) = (_site.Options.TakeUp, Time.GetTimestamp());
+            _pause.OnYielded();
             return null;
         }
         catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
@@ -329,9 +328,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                     : PartitionRefusal.Of(e);
             if (_topic.Partitions[(int)_index].Refusal != refusal) // It is tried again and again, and said once.
                 Put(Refused(refusal), e);
-            TimeSpan next = _pause == TimeSpan.Zero ? ShortestPause : 2 * _pause;
-            (_pause, _paused) = (next < LongestPause ? next : LongestPause, Time.GetTimestamp());
-            _isFailing = true;
+            _pause.OnFailed();
             // The next choice does not wait until this one has tried again.
             TellIfNew(PartitionStand.Follows);
             return null;
@@ -528,7 +525,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     {
         Partition held = _topic.Partitions[(int)_index];
         // That it cannot be opened is the better reason while no other node leads it.
-        if (!now.IsLed && _isFailing && held.Refusal is not null)
+        if (!now.IsLed && _pause.IsFailing && held.Refusal is not null)
             return;
         string node = now.IsLed ? now.Leader : now.ReleasedTo;
         PartitionRefusal refusal = NotLeader(

@@ -210,7 +210,8 @@ internal sealed class BrokerLinks : IAsyncDisposable
     /// </summary>
     /// <param name="map">What a node knows.</param>
     /// <param name="isFinal">
-    /// Whether streams leave connections that live, too: their brokers have had the time to say it themselves.
+    /// Whether streams that are open leave connections that live, too: their brokers have had the time to say it
+    /// themselves. Those that wait to be opened again wait for nothing of them.
     /// </param>
     public void Follow(LeaderMap map, bool isFinal)
     {
@@ -288,7 +289,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
             LeaveWhenIdle(link);
             LinkTo(leader.Host, leader.Port).Add(stream);
         }
-        else if (isFinal)
+        else if (isFinal || stream.IsWaiting)
         {
             string address = HostPort.Format(leader.Host, leader.Port);
             stream.OnOtherLeader(

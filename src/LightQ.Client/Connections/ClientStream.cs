@@ -7,6 +7,7 @@ internal abstract class ClientStream
 {
     private long? _firstElsewhere;
     private int _closings;
+    private volatile bool _isWaiting;
 
     /// <summary>The link that it belongs to; null when it is not attached. Guarded by the links' gate.</summary>
     public BrokerLink? Link { get; set; }
@@ -16,6 +17,9 @@ internal abstract class ClientStream
 
     /// <summary>How often it was closed to be opened again: only the last time counts.</summary>
     public int Closings => Volatile.Read(ref _closings);
+
+    /// <summary>Whether it was closed, and waits to be opened again: no broker has anything of it.</summary>
+    public bool IsWaiting => _isWaiting;
 
     /// <summary>The topic's name.</summary>
     public abstract string Topic { get; }
@@ -56,7 +60,11 @@ internal abstract class ClientStream
 
     /// <summary>It is closed, to be opened again. Called under the stream's gate.</summary>
     /// <returns>How often that was.</returns>
-    public int OnReopening() => Interlocked.Increment(ref _closings);
+    public int OnReopening()
+    {
+        _isWaiting = true;
+        return Interlocked.Increment(ref _closings);
+    }
 
     /// <summary>
     /// Takes the stream off a connection as if its broker had said that another leads the partition, if that is news
@@ -66,6 +74,9 @@ internal abstract class ClientStream
 
     /// <summary>The connection is gone and none of its threads runs any more.</summary>
     public abstract void OnDisconnected(LightQException reason);
+
+    /// <summary>It is being opened. Called under the stream's gate.</summary>
+    protected void OnOpening() => _isWaiting = false;
 
     /// <summary>
     /// Whether a stream is opened again because another node leads its partition, or none at the moment. One that never

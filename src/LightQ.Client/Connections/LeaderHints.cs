@@ -27,6 +27,9 @@ internal sealed class LeaderHints
     {
         _turn++;
         bool isStale = epoch != 0 && epoch < _newest && ++_stale < StaleUntilBelieved;
+        // A leader that nobody has named before is asked at once, however many have been asked in vain.
+        if (epoch > _newest)
+            _turn = 1;
         if (epoch != 0 && !isStale)
             (_newest, _stale) = (epoch, 0);
         return new LeaderHint(isStale || !HostPort.TryParse(address, out _, out _) ? null : address, _newest, _turn);

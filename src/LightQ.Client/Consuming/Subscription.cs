@@ -107,6 +107,7 @@ internal sealed class Subscription : ClientStream
         {
             if (_isClosed || _consumer.HasEnded || _firstAnswer.Task.IsFaulted)
                 return;
+            OnOpening();
             _connection = connection;
             _stream = connection.Register(this);
             ForgetBatch();

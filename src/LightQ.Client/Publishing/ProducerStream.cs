@@ -350,6 +350,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         {
             if (_fault is not null)
                 return;
+            OnOpening();
             (_connection, _isOpened) = (connection, false);
             if (_options.AckLevel == Durability.Replicated && !connection.HasCluster)
             {

@@ -25,7 +25,10 @@ internal sealed class ClusterService(
 ) : Protocol.Control.Cluster.ClusterBase
 {
     private static readonly TimeSpan WatchPause = TimeSpan.FromMilliseconds(200),
+        ShortestWatchPause = TimeSpan.FromMilliseconds(20),
         DrainLook = TimeSpan.FromMilliseconds(50);
+
+    private static readonly Task Never = new TaskCompletionSource().Task;
 
     /// <summary>The only node of a broker without a cluster.</summary>
     private const string Alone = "local";
@@ -48,11 +51,16 @@ internal sealed class ClusterService(
         ClusterMetadata? told = null;
         while (true)
         {
+            Task changed = Members?.Changed ?? Never;
             ClusterMetadata now = Read(request, principal);
             if (told is null || !IsSame(told, now))
                 await responses.WriteAsync(told = now).ConfigureAwait(false);
-            // Topics and rights change as well, without an event for it.
-            await Task.Delay(WatchPause, time, context.CancellationToken).ConfigureAwait(false);
+            // Many changes at once are one look. Topics and rights change as well, without an event for it.
+            await Task.Delay(ShortestWatchPause, time, context.CancellationToken).ConfigureAwait(false);
+            await changed
+                .WaitAsync(WatchPause - ShortestWatchPause, time, context.CancellationToken)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            context.CancellationToken.ThrowIfCancellationRequested();
         }
     }
 

@@ -174,6 +174,35 @@ public sealed class StreamMarkTests : IDisposable
     }
 
     [Fact]
+    public async Task However_small_its_entries_are_a_takeover_reads_so_many_behind_a_snapshot_and_no_more()
+    {
+        const int Most = 8;
+        static ReplicatedLogOptions Shape(ReplicatedLogOptions options) =>
+            options with
+            {
+                SnapshotBytes = long.MaxValue,
+                SnapshotEntries = Most,
+            };
+        ulong next = 0;
+        // Each owner adds half of them, one by one, and ends without a snapshot at its end.
+        for (int i = 0; i < 8; i++)
+        {
+            await using var node = new ReplicaNode("n", _stream.Connect(), _one.Path, shape: Shape);
+            await node.ClaimAsync(Cancelled);
+            for (int entry = 0; entry < Most / 2; entry++)
+                Assert.NotNull(await node.PublishAsync(1, next++, records: 1));
+        }
+        EntryKind[] kinds = [.. _stream.Entries.Select(e => e.Kind)];
+        int tail = 0;
+        foreach (EntryKind kind in kinds)
+        {
+            tail = kind == EntryKind.Snapshot ? 0 : tail + 1;
+            // Its state adds a few, and the claim counts, too.
+            Assert.True(tail <= 2 * Most, string.Join(' ', kinds));
+        }
+    }
+
+    [Fact]
     public async Task The_file_never_says_more_than_the_journal_has_synced()
     {
         string path = _one.File("mark");

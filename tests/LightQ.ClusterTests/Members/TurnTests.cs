@@ -1,4 +1,5 @@
 using LightQ.Broker.Cluster;
+using LightQ.ClusterTests.Engine;
 using Xunit;
 
 namespace LightQ.ClusterTests.Members;
@@ -71,6 +72,52 @@ public sealed class TurnTests
     [Fact]
     public void A_node_that_drains_claims_nothing() =>
         Assert.Equal(new Turn(IsMine: false), Of(Unled, "d", TimeSpan.FromDays(1)));
+
+    [Fact]
+    public void The_time_without_a_leader_begins_when_none_is_found_and_not_when_one_was_seen_last()
+    {
+        var time = new ManualTime();
+        var leaderless = new Leaderless(time);
+        Assert.Equal(TimeSpan.Zero, leaderless.Look(isLed: true));
+        time.Advance(TimeSpan.FromHours(1)); // Nothing has changed, so it was not looked at.
+        TimeSpan unled = leaderless.Look(isLed: false);
+        Assert.Equal(new Turn(IsMine: false, Wait: Options.NextChoice), Of(Unled, "b", unled));
+        time.Advance(Options.NextChoice);
+        Assert.Equal(new Turn(IsMine: true), Of(Unled, "b", leaderless.Look(isLed: false)));
+        leaderless.Reset();
+        time.Advance(Options.NextChoice);
+        Assert.Equal(TimeSpan.Zero, leaderless.Look(isLed: false));
+    }
+
+    [Fact]
+    public void A_node_that_has_given_way_waits_only_until_it_hears_who_leads()
+    {
+        var time = new ManualTime();
+        var pause = new ClaimPause(Options, time);
+        pause.OnYielded();
+        Assert.Equal(Options.TakeUp, pause.Left);
+        pause.OnLedElsewhere();
+        Assert.True(pause.Left <= TimeSpan.Zero);
+        Assert.True(pause.LeftToAsk <= TimeSpan.Zero);
+    }
+
+    [Fact]
+    public void A_node_whose_claim_has_failed_waits_all_the_same()
+    {
+        var time = new ManualTime();
+        var pause = new ClaimPause(Options, time);
+        pause.OnFailed();
+        TimeSpan first = pause.Left;
+        pause.OnLedElsewhere();
+        Assert.Equal((true, first, Options.WantAgain), (pause.IsFailing, pause.Left, pause.LeftToAsk));
+        time.Advance(first);
+        Assert.Equal(TimeSpan.Zero, pause.Left);
+        pause.OnFailed();
+        Assert.Equal(2 * first, pause.Left);
+        pause.OnLeads();
+        Assert.Equal((false, TimeSpan.Zero), (pause.IsFailing, pause.LeftToAsk));
+        Assert.True(pause.Left <= TimeSpan.Zero);
+    }
 
     private static Turn Of(Situation now, string self, TimeSpan leaderless = default) =>
         Turn.Of(now, self, leaderless, Options);

@@ -74,7 +74,13 @@ internal sealed class MutationRounds(NatsFixture nats, Mutation mutation)
 
     /// <summary>A node that goes wrong writes no snapshot: its sequence may be made up.</summary>
     private ReplicatedLogOptions Shape(ReplicatedLogOptions options) =>
-        mutation == Mutation.None ? options : options with { SnapshotBytes = long.MaxValue };
+        mutation == Mutation.None
+            ? options
+            : options with
+            {
+                SnapshotBytes = long.MaxValue,
+                SnapshotEntries = long.MaxValue,
+            };
 
     private async Task<Dictionary<ulong, IReadOnlyList<long>>> LoadAsync(
         IReplicatedStream stream,

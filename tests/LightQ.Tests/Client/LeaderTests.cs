@@ -326,6 +326,16 @@ public sealed class LeaderTests
         Assert.Equal(new LeaderHint(null, 2, 11), hints.Take(0, "nonsense"));
     }
 
+    [Fact]
+    public void A_leader_of_a_newer_epoch_is_asked_at_once_however_many_were_asked_in_vain()
+    {
+        var hints = new LeaderHints();
+        for (int turn = 1; turn < 6; turn++)
+            Assert.Equal(new LeaderHint("n1:1", 3, turn), hints.Take(3, "n1:1"));
+        Assert.Equal(new LeaderHint("n2:1", 4, 1), hints.Take(4, "n2:1"));
+        Assert.Equal(new LeaderHint("n2:1", 4, 2), hints.Take(4, "n2:1"));
+    }
+
     private static BrokerEndpoint[] Only(FakeBroker broker) => [new() { Host = "127.0.0.1", DataPort = broker.Port }];
 
     private static Task MoveAsync(FakeConnection connection, FakeFrame open, uint epoch, string address) =>

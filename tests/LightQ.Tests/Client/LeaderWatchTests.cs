@@ -3,6 +3,7 @@ using LightQ.Client.Connections;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Tests.Shared;
 using Xunit;
 using PublishAck = LightQ.Client.PublishAck;
 
@@ -105,6 +106,37 @@ public sealed class LeaderWatchTests
         await next.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(21, "b"u8.ToArray()));
         Assert.True(await moved);
         Assert.Equal("b", messages.Current.GetText());
+    }
+
+    [Fact]
+    public async Task A_stream_that_waits_for_a_leader_goes_to_the_one_that_the_cluster_names_at_once()
+    {
+        using FakeBroker a = new(),
+            b = new();
+        var leaders = new ScriptedLeaders();
+        var time = new ManualTime(); // No pause of the client ends by itself.
+        await using var client = new LightQClient(a.With(b.Port) with { ConnectionTime = time }, leaders);
+        Task<Producer> creating = client.CreateProducerAsync("orders", new ProducerOptions { Name = "p" }, Cancel);
+        using FakeConnection home = await a.AcceptAsync(heartbeatMilliseconds: 0, features: ProtocolFeatures.Cluster);
+        FakeFrame open = await home.OpenProducerAsync(producerId: 10);
+        await using Producer producer = await creating;
+        Task watched = leaders.Watched.ReadAsync(Cancel).AsTask();
+        while (!watched.IsCompleted)
+        {
+            time.Advance(TimeSpan.FromSeconds(1)); // It looks now and then whether there is something to watch.
+            await Task.Yield();
+        }
+        await home.WriteAsync(
+            new ClosedFrame(ErrorCode.NotLeader, "No node leads orders.", 1, ""),
+            open.Header.Stream,
+            open.Header.Tag
+        );
+        await home.WriteAsync(new PingFrame(1)); // Behind the answer it is closed.
+        await home.ReadAsync(FrameType.Pong);
+
+        leaders.Tell(b.Address, epoch: 2);
+        using FakeConnection next = await b.AcceptAsync(heartbeatMilliseconds: 0, features: ProtocolFeatures.Cluster);
+        await next.OpenProducerAsync(producerId: 10);
     }
 
     [Fact]
