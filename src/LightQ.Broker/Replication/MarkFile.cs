@@ -8,7 +8,8 @@ namespace LightQ.Broker.Replication;
 /// never says more than what the journal has synced.
 /// </summary>
 /// <remarks>
-/// It is replaced as a whole, after 16 MiB and when the journal is closed. What it says is compared with the stream
+/// It is replaced as a whole, after 16 MiB or 1,024 entries and when the journal is closed: a broker that is killed
+/// reads no more of them again, and small entries take as long as their number. What it says is compared with the stream
 /// before it is used. Any thread.
 /// </remarks>
 /// <param name="path">The file.</param>
@@ -17,6 +18,9 @@ namespace LightQ.Broker.Replication;
 internal sealed class MarkFile(string path, string stream, Func<long> synced)
 {
     private const long WrittenEvery = 16 * 1024 * 1024;
+
+    /// <summary>An entry counts as so many bytes at least.</summary>
+    private const long BytesOfEntry = WrittenEvery / 1024;
 
     private readonly Lock _lock = new();
     private StreamMark? _latest = Read(path, stream);
@@ -38,13 +42,13 @@ internal sealed class MarkFile(string path, string stream, Func<long> synced)
 
     /// <summary>The journal has everything up to a mark, if not synced yet.</summary>
     /// <param name="mark">The mark.</param>
-    /// <param name="bytes">Bytes since the mark before.</param>
+    /// <param name="bytes">Bytes since the mark before, of one entry.</param>
     public void Note(in StreamMark mark, long bytes)
     {
         lock (_lock)
         {
             _latest = mark;
-            _bytes += bytes;
+            _bytes += Math.Max(bytes, BytesOfEntry);
             if (_waiting is not null || _bytes < WrittenEvery)
                 return;
             (_waiting, _bytes) = (mark, 0);

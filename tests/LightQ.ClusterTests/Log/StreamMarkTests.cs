@@ -233,6 +233,18 @@ public sealed class StreamMarkTests : IDisposable
         Assert.Empty(Directory.EnumerateFiles(_one.Path));
     }
 
+    [Fact]
+    public async Task A_broker_that_is_killed_has_marked_all_but_the_last_thousand_entries()
+    {
+        string path = _one.File("mark");
+        var file = new MarkFile(path, "s", () => long.MaxValue);
+        for (int entry = 1; entry <= 1024; entry++)
+            file.Note(MarkAt(entry), bytes: 350);
+        file.OnProgress();
+        await Eventually.TrueAsync(() => File.Exists(path), TimeSpan.FromMinutes(1), () => "Nothing is written.");
+        Assert.Equal(MarkAt(1024), new MarkFile(path, "s", () => 0).Latest);
+    }
+
     private static StreamMark MarkAt(long offset) =>
         new((ulong)offset, EntryKind.Data, Epoch: 1, offset, AppendTime: 1, Checksum: 7);
 
