@@ -9,8 +9,8 @@ namespace LightQ.Broker.Replication;
 /// </summary>
 /// <remarks>
 /// It is replaced as a whole, after 16 MiB or 1,024 entries and when the journal is closed: a broker that is killed
-/// reads no more of them again, and small entries take as long as their number. What it says is compared with the stream
-/// before it is used. Any thread.
+/// reads no more of them again, and small entries take as long as their number. What it says is compared with the
+/// stream before it is used. Any thread.
 /// </remarks>
 /// <param name="path">The file.</param>
 /// <param name="stream">The stream's name: a mark of another one says nothing.</param>

@@ -127,6 +127,7 @@ public sealed class TakerTests(NatsFixture nats)
         await stop.CancelAsync();
         await running;
         Assert.True(atClaim - empty > messages / 2, $"The taker read {atClaim - empty} entries.");
-        Assert.InRange(atClaim - atLastData, 1, 60);
+        // Else it would have read all of it then.
+        Assert.InRange(atClaim - atLastData, 1, (atClaim - empty) / 2);
     }
 }
