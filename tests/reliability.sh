@@ -3,6 +3,7 @@
 #   tests/reliability.sh C             every row as the gate runs it
 #   tests/reliability.sh N D1 D2       two rows at full length (up to an hour each)
 #   LIGHTQ_SEED=1 tests/reliability.sh C D3
+#   LIGHTQ_TOOL=~/lightq tests/reliability.sh N C1   brokers are this program: the native one
 #   LIGHTQ_NATS_SERVER=~/nats-server tests/reliability.sh N C1 C2
 # Rows that need root, loop devices or xfsprogs are skipped without them and keep their old figures.
 set -euo pipefail
