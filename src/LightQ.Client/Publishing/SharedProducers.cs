@@ -44,11 +44,10 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
             catch (LightQException) when (producer.IsBroken)
             {
                 // Thrown instead of a task: the message was not taken.
-                Forget(topic, shared);
-                shared = Get(topic);
+                shared = Instead(topic, shared);
             }
         }
-        return PublishLaterAsync(shared.Opened, body.ToArray(), key, headers, options, cancellationToken);
+        return PublishLaterAsync(topic, shared, body.ToArray(), key, headers, options, cancellationToken);
     }
 
     public async ValueTask DisposeAsync()
@@ -64,8 +63,9 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         _closing.Dispose();
     }
 
-    private static async ValueTask<PublishAck> PublishLaterAsync(
-        Task<Producer> opened,
+    private async ValueTask<PublishAck> PublishLaterAsync(
+        string topic,
+        SharedProducer shared,
         byte[] body,
         MessageKey key,
         MessageHeaders? headers,
@@ -73,10 +73,29 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         CancellationToken cancellationToken
     )
     {
-        Producer producer;
+        while (true)
+        {
+            Producer producer = await OpenedAsync(shared, cancellationToken).ConfigureAwait(false);
+            ValueTask<PublishAck> published;
+            try
+            {
+                published = producer.PublishAsync(body.AsMemory(), options, key, headers, cancellationToken);
+            }
+            catch (LightQException) when (producer.IsBroken)
+            {
+                // Not taken: it was given up for another topic, or failed, behind its opening.
+                shared = Instead(topic, shared);
+                continue;
+            }
+            return await published.ConfigureAwait(false);
+        }
+    }
+
+    private static async Task<Producer> OpenedAsync(SharedProducer shared, CancellationToken cancellationToken)
+    {
         try
         {
-            producer = await opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+            return await shared.Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (LightQException e)
         {
@@ -86,9 +105,12 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         {
             throw new LightQException(ErrorCode.Closed, "The client was disposed before the producer was open.", e);
         }
-        return await producer
-            .PublishAsync(body.AsMemory(), options, key, headers, cancellationToken)
-            .ConfigureAwait(false);
+    }
+
+    private SharedProducer Instead(string topic, SharedProducer broken)
+    {
+        Forget(topic, broken);
+        return Get(topic);
     }
 
     private SharedProducer Get(string topic)

@@ -145,6 +145,27 @@ public sealed class SharedProducerTests
     }
 
     [Fact]
+    public async Task A_producer_that_is_given_up_as_it_opens_leaves_its_message_to_the_next()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        await using var client = new LightQClient(server.ConnectionString);
+        int opened = 0;
+        await using var producers = new SharedProducers(
+            async (topic, cancellationToken) =>
+            {
+                Producer producer = await client.CreateProducerAsync(topic, null, cancellationToken);
+                if (opened++ == 0)
+                    await producer.DisposeAsync();
+                return producer;
+            }
+        );
+        PublishAck ack = await producers.PublishAsync("orders", "x"u8, default, null, default, Cancel);
+        Assert.Equal(0, ack.Offset);
+        Assert.Equal(2, opened);
+    }
+
+    [Fact]
     public async Task More_topics_than_are_kept_lose_nothing()
     {
         const int Topics = SharedProducers.MostKept + 10;
