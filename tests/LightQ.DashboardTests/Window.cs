@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using Deque.AxeCore.Commons;
 using Deque.AxeCore.Playwright;
 using Microsoft.Playwright;
 using Xunit;
@@ -81,15 +80,22 @@ public sealed class Window : IAsyncDisposable
     public Task SeesAsync(string text) => Assertions.Expect(Page.GetByText(text).First).ToBeVisibleAsync();
 
     /// <summary>Nothing that keeps people from reading or using the page.</summary>
+    /// <remarks>
+    /// The package brings its script into the page. From then on the script is asked itself, for what is wrong alone:
+    /// 0.3 s, where the package takes 2.3 to hand over all that is right as well.
+    /// </remarks>
     public async Task AccessibleAsync(string where)
     {
-        AxeResult result = await Page.RunAxe();
-        string[] found =
-        [
-            .. result
-                .Violations.Where(v => v.Impact is "serious" or "critical")
-                .SelectMany(v => v.Nodes.Select(n => $"{where}: {v.Id}: {v.Help}: {n.Html}")),
-        ];
+        if (await Page.EvaluateAsync<bool>("() => !window.axe"))
+            await Page.RunAxe();
+        string[] found = await Page.EvaluateAsync<string[]>(
+            """
+            async where => (await axe.run(document, { resultTypes: ['violations'] })).violations
+              .filter(v => v.impact === 'serious' || v.impact === 'critical')
+              .flatMap(v => v.nodes.map(n => `${where}: ${v.id}: ${v.help}: ${n.html}`))
+            """,
+            where
+        );
         Assert.True(found.Length == 0, string.Join('\n', found));
     }
 
