@@ -3,19 +3,28 @@ using Google.Protobuf.Reflection;
 namespace LightQ.Server.Json;
 
 /// <summary>How a method is asked for over HTTP.</summary>
-/// <param name="Verb">GET, POST, PUT or DELETE. POST and PUT have the request as their body, the others as
+/// <param name="verb">GET, POST, PUT or DELETE. POST and PUT have the request as their body, the others as
 /// parameters.</param>
-/// <param name="Pattern">The path; what stands in braces are fields of the request.</param>
-/// <param name="Method">The method.</param>
-internal sealed record JsonRoute(string Verb, string Pattern, MethodDescriptor Method)
+/// <param name="pattern">The path; what stands in braces are fields of the request.</param>
+/// <param name="path">The method's path over gRPC.</param>
+/// <param name="find">Finds the method.</param>
+internal sealed class JsonRoute(string verb, string pattern, string path, Func<string, MethodDescriptor> find)
 {
-    /// <summary>Whether the request is the body.</summary>
-    public bool HasBody => Verb is "POST" or "PUT";
+    // Not before somebody asks: making the descriptors of all methods takes a quarter of a broker's start.
+    private readonly Lazy<MethodDescriptor> _method = new(() => find(path));
 
-    /// <summary>The method's path over gRPC.</summary>
-    public string Path { get; } = $"/{Method.Service.FullName}/{Method.Name}";
+    public string Verb => verb;
+
+    public string Pattern => pattern;
+
+    public string Path => path;
+
+    public MethodDescriptor Method => _method.Value;
+
+    /// <summary>Whether the request is the body.</summary>
+    public bool HasBody => verb is "POST" or "PUT";
 
     /// <summary>The fields that stand in the path.</summary>
-    public IReadOnlyList<FieldDescriptor> PathFields { get; } =
-    [.. Pattern.Split('{').Skip(1).Select(part => Method.InputType.FindFieldByName(part.Split('}')[0]))];
+    public IEnumerable<FieldDescriptor> PathFields =>
+        pattern.Split('{').Skip(1).Select(part => Method.InputType.FindFieldByName(part.Split('}')[0]));
 }

@@ -1,5 +1,6 @@
 using Google.Protobuf.Reflection;
 using LightQ.Protocol.Control;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Json;
 
@@ -8,18 +9,6 @@ internal static class JsonRoutes
 {
     private const string Topic = "/v1/topics/{topic}",
         Group = "/v1/topics/{topic}/groups/{group}";
-
-    private static readonly FileDescriptor[] Files =
-    [
-        TopicsReflection.Descriptor,
-        StatsReflection.Descriptor,
-        GroupsReflection.Descriptor,
-        MessagesReflection.Descriptor,
-        DeadLettersReflection.Descriptor,
-        AuthReflection.Descriptor,
-        OperationsReflection.Descriptor,
-        ClusterReflection.Descriptor,
-    ];
 
     /// <summary>
     /// What is not served over HTTP: what has a stream of requests, and a backup, whose answer is no JSON.
@@ -87,5 +76,26 @@ internal static class JsonRoutes
     ];
 
     private static JsonRoute Route(string verb, string pattern, string method) =>
-        new(verb, pattern, Files.Select(f => f.Services[0].FindMethodByName(method)).Single(m => m is not null));
+        new(
+            verb,
+            pattern,
+            RpcRules.All.Keys.Single(path => path.EndsWith($"/{method}", StringComparison.Ordinal)),
+            Find
+        );
+
+    private static MethodDescriptor Find(string path)
+    {
+        FileDescriptor[] files =
+        [
+            TopicsReflection.Descriptor,
+            StatsReflection.Descriptor,
+            GroupsReflection.Descriptor,
+            MessagesReflection.Descriptor,
+            DeadLettersReflection.Descriptor,
+            AuthReflection.Descriptor,
+            OperationsReflection.Descriptor,
+            ClusterReflection.Descriptor,
+        ];
+        return files.SelectMany(f => f.Services[0].Methods).Single(m => path == $"/{m.Service.FullName}/{m.Name}");
+    }
 }

@@ -69,6 +69,19 @@ public sealed class OptionTests
     public void It_is_taken(string line) => Assert.Empty(CommandLine.CreateRoot().Parse(line).Errors);
 
     [Fact]
+    public void A_command_is_made_alone_where_its_name_comes_first()
+    {
+        string[] all = [.. CommandLine.CreateRoot().Subcommands.Select(c => c.Name)];
+        Assert.NotEmpty(all);
+        Assert.All(
+            all,
+            name => Assert.Equal([name], CommandLine.CreateRoot(name, "-h").Subcommands.Select(c => c.Name))
+        );
+        Assert.Equal(all, CommandLine.CreateRoot("srever").Subcommands.Select(c => c.Name));
+        Assert.Equal(all, CommandLine.CreateRoot("--help", "server").Subcommands.Select(c => c.Name));
+    }
+
+    [Fact]
     public void A_broker_that_an_option_can_name_can_be_named_by_a_context()
     {
         Command[] commands =

@@ -28,6 +28,7 @@ public sealed class JsonRoutesTests
         {
             Assert.All(route.PathFields, f => Assert.Equal(FieldType.String, f.FieldType));
             Assert.False(route.Method.IsClientStreaming);
+            Assert.Equal($"/{route.Method.Service.FullName}/{route.Method.Name}", route.Path);
             if (!route.HasBody)
             {
                 Assert.All(
