@@ -64,7 +64,7 @@ internal static class CommandLine
 
     /// <summary>Builds the tree, or of it only what a command needs: the whole takes 0.12 s to be made.</summary>
     /// <param name="args">
-    /// The arguments: with the name of a command first, the tree has that command alone. Without, all.
+    /// The arguments: with the name of a command first, the tree has that command alone; with --version none; else all.
     /// </param>
     public static RootCommand CreateRoot(params ReadOnlySpan<string> args)
     {
@@ -72,7 +72,7 @@ internal static class CommandLine
             "LightQ, a brokered message queue: run a broker, publish, subscribe, look inside, measure."
         );
         string? first = args.IsEmpty ? null : args[0];
-        bool isOne = s_commands.Any(command => command.Name == first);
+        bool isOne = first == "--version" || s_commands.Any(command => command.Name == first);
         foreach ((string name, Func<Command> create) in s_commands)
         {
             if (!isOne || name == first)

@@ -77,6 +77,7 @@ public sealed class OptionTests
             all,
             name => Assert.Equal([name], CommandLine.CreateRoot(name, "-h").Subcommands.Select(c => c.Name))
         );
+        Assert.Empty(CommandLine.CreateRoot("--version").Subcommands);
         Assert.Equal(all, CommandLine.CreateRoot("srever").Subcommands.Select(c => c.Name));
         Assert.Equal(all, CommandLine.CreateRoot("--help", "server").Subcommands.Select(c => c.Name));
     }
