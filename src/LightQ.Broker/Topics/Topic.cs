@@ -106,6 +106,9 @@ public sealed class Topic
             (_hasAllGroups, _groupNames) = (false, ImmutableHashSet<string>.Empty);
             _ownership++;
         }
+        // Its settings are those of when it was opened.
+        if (partition.Apply(Settings) is { IsCompletedSuccessfully: false } reading)
+            Reads(reading);
     }
 
     /// <summary>
@@ -212,8 +215,21 @@ public sealed class Topic
     /// <returns>Completes when <see cref="IdsRead"/> does.</returns>
     internal Task Apply(TopicSettings settings)
     {
-        Settings = settings;
-        return _idsRead = Task.WhenAll([IdsRead, .. Partitions.Select(partition => partition.Apply(settings))]);
+        ImmutableArray<Partition> partitions;
+        // A partition that is put in after this takes them itself.
+        lock (_ownershipLock)
+        {
+            Settings = settings;
+            partitions = Partitions;
+        }
+        return Reads([.. partitions.Select(partition => partition.Apply(settings))]);
+    }
+
+    /// <returns>Completes when <see cref="IdsRead"/> does.</returns>
+    private Task Reads(params Task[] ids)
+    {
+        lock (_ownershipLock)
+            return _idsRead = Task.WhenAll([IdsRead, .. ids]);
     }
 
     internal void MarkDeleted() => Deletion.TrySetResult();
