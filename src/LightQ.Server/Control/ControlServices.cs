@@ -137,7 +137,7 @@ internal sealed class ControlServices(
     /// Of the messages' own descriptors: the stock way finds them by the names of members, which a native program has
     /// lost. They are made when somebody asks: a broker's start takes a quarter less without.
     /// </remarks>
-    internal static Google.Protobuf.Reflection.ServiceDescriptor[] Shown() =>
+    public static Google.Protobuf.Reflection.ServiceDescriptor[] Shown() =>
         [
             Topics.Descriptor,
             Stats.Descriptor,

@@ -12,6 +12,7 @@ internal sealed class JsonRoute(string verb, string pattern, string path, Func<s
 {
     // Not before somebody asks: making the descriptors of all methods takes a quarter of a broker's start.
     private readonly Lazy<MethodDescriptor> _method = new(() => find(path));
+    private IReadOnlyList<FieldDescriptor>? _pathFields;
 
     public string Verb => verb;
 
@@ -25,6 +26,8 @@ internal sealed class JsonRoute(string verb, string pattern, string path, Func<s
     public bool HasBody => verb is "POST" or "PUT";
 
     /// <summary>The fields that stand in the path.</summary>
-    public IEnumerable<FieldDescriptor> PathFields =>
-        pattern.Split('{').Skip(1).Select(part => Method.InputType.FindFieldByName(part.Split('}')[0]));
+    public IReadOnlyList<FieldDescriptor> PathFields =>
+        _pathFields ??= [
+            .. pattern.Split('{').Skip(1).Select(part => Method.InputType.FindFieldByName(part.Split('}')[0])),
+        ];
 }
