@@ -18,7 +18,9 @@ internal sealed class ServerMonitor : IDisposable
     {
         try
         {
-            using HttpResponseMessage health = await _http.GetAsync(new Uri($"{address}/healthz"));
+            // Without its consumers: one of a reader that is gone may never be current again on 2.9.10 where a server
+            // stood still. What the server has of the streams is looked at by who waits.
+            using HttpResponseMessage health = await _http.GetAsync(new Uri($"{address}/healthz?js-server-only=true"));
             if (!health.IsSuccessStatusCode)
                 return await health.Content.ReadAsStringAsync();
             using JsonDocument state = await ReadAsync($"{address}/jsz");
