@@ -18,11 +18,12 @@ internal sealed class ServerMonitor : IDisposable
     {
         try
         {
-            // Without its consumers: one of a reader that is gone may never be current again on 2.9.10 where a server
-            // stood still. What the server has of the streams is looked at by who waits.
-            using HttpResponseMessage health = await _http.GetAsync(new Uri($"{address}/healthz?js-server-only=true"));
-            if (!health.IsSuccessStatusCode)
-                return await health.Content.ReadAsStringAsync();
+            using HttpResponseMessage health = await _http.GetAsync(new Uri($"{address}/healthz"));
+            string said = await health.Content.ReadAsStringAsync();
+            // Where a server stood still, 2.9.10 may say for good that a consumer of a reader that is gone is not
+            // current. That a stream is not counts: a server that is killed before may never have it again.
+            if (!health.IsSuccessStatusCode && !said.Contains("JetStream consumer '", StringComparison.Ordinal))
+                return said;
             using JsonDocument state = await ReadAsync($"{address}/jsz");
             return
                 state.RootElement.TryGetProperty("meta_cluster", out JsonElement meta)
