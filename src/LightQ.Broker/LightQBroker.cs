@@ -445,15 +445,7 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         ThrowIfStopping();
         Partition partition = GetTopic(request.Topic).ReadBy(request.Partition);
-        if (request.MaxInFlight != 0 && (request.SettleMode != SettleMode.Explicit || request.Group.Length == 0))
-        {
-            throw new BrokerException(
-                ErrorCode.InvalidArgument,
-                "Only a member of a group with explicit settlement can limit its messages in flight; others are "
-                    + "limited by their credit."
-            );
-        }
-
+        CheckSettling(request);
         if (request.Start == StartKind.Offset && request.StartValue < 0)
         {
             throw new BrokerException(
@@ -476,8 +468,6 @@ public sealed class LightQBroker : IAsyncDisposable
             );
         }
 
-        if (request.LockMilliseconds != 0)
-            CheckLock(request);
         SlowPolicy policy =
             request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;
         Subscription subscription;
@@ -532,9 +522,20 @@ public sealed class LightQBroker : IAsyncDisposable
         return subscription;
     }
 
-    private static void CheckLock(in SubscribeFrame request)
+    private static void CheckSettling(in SubscribeFrame request)
     {
-        if (request.SettleMode != SettleMode.Explicit || request.Group.Length == 0)
+        bool settles = request is { SettleMode: SettleMode.Explicit, Group.Length: not 0 };
+        if (!settles && (request.MaxInFlight | request.AtATime) != 0)
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                "Only a member of a group with explicit settlement has a window; others are limited by credit."
+            );
+        }
+
+        if (request.LockMilliseconds == 0)
+            return;
+        if (!settles)
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,

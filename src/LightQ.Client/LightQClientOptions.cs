@@ -221,7 +221,7 @@ public sealed record LightQClientOptions
         new(
             ProtocolLimits.Version,
             ProtocolLimits.Version,
-            ProtocolFeatures.Cluster,
+            ProtocolFeatures.Cluster | ProtocolFeatures.Window,
             ClientName,
             Token is not null ? HelloFrame.Token
                 : User is null ? HelloFrame.Anonymous

@@ -1,3 +1,5 @@
+using LightQ.Protocol.Frames;
+
 namespace LightQ.Protocol;
 
 /// <summary>The bits that Hello asks for and Welcome grants.</summary>
@@ -8,4 +10,7 @@ public static class ProtocolFeatures
     /// may be sent.
     /// </summary>
     public const ulong Cluster = 1;
+
+    /// <summary>The client may send <see cref="FrameType.Window"/>. Every broker of this version grants it.</summary>
+    public const ulong Window = 2;
 }

@@ -165,6 +165,13 @@ public sealed class ExplicitGroup : Group
         WakeMembers();
     }
 
+    /// <summary>A member takes another number of messages from now on; it keeps those that it has.</summary>
+    internal void Resize(ExplicitMember member, in WindowFrame window)
+    {
+        lock (Gate)
+            member.Set(window);
+    }
+
     /// <summary>
     /// A member returns messages unseen: they are delivered at once, and the first delivery does not count.
     /// </summary>

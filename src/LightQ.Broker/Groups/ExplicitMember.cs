@@ -25,7 +25,6 @@ internal sealed class ExplicitMember : GroupMember
     private readonly LeaseList _leases = new();
     private readonly HashSet<uint> _expired = [];
     private readonly Queue<uint> _expiredInOrder = new();
-    private readonly uint _maxInFlight;
     private GroupDelivery _taken;
     private uint _lastId;
 
@@ -39,15 +38,17 @@ internal sealed class ExplicitMember : GroupMember
         : base(owner, id, partition, group)
     {
         _group = group;
-        MaxInFlight = request.MaxInFlight;
+        (MaxInFlight, AtATime) = (request.MaxInFlight, request.AtATime);
         LockMicroseconds = request.LockMilliseconds * 1000L;
-        _maxInFlight = request.MaxInFlight == 0 ? int.MaxValue : Math.Min(request.MaxInFlight, int.MaxValue);
         group.Join(this, request.Start, request.StartValue);
         FirstOffset = group.NextOffset;
     }
 
     /// <summary>How many messages it may hold; 0 for no limit.</summary>
-    public uint MaxInFlight { get; }
+    public uint MaxInFlight { get; private set; }
+
+    /// <summary>How many of its deliveries it works on at once, in their order; 0 where it does not say.</summary>
+    public uint AtATime { get; private set; }
 
     /// <summary>How long its locks last, as it asked for; 0 for as long as the topic says.</summary>
     public long LockMicroseconds { get; }
@@ -62,7 +63,10 @@ internal sealed class ExplicitMember : GroupMember
     public override bool IsReading { get; private protected set; }
 
     /// <summary>How many more it may hold.</summary>
-    public int Room => _byId.Count >= MostLeases ? 0 : Math.Min(MostMessages, (int)_maxInFlight - InFlight);
+    public int Room =>
+        _byId.Count >= MostLeases
+            ? 0
+            : Math.Min(MostMessages, (MaxInFlight is 0 or > int.MaxValue ? int.MaxValue : (int)MaxInFlight) - InFlight);
 
     /// <summary>Of its leases, the one whose lock runs out first.</summary>
     public Lease? FirstLease => _leases.First;
@@ -82,10 +86,21 @@ internal sealed class ExplicitMember : GroupMember
         _group.Settle(this, range, reasonUtf8);
 
     /// <inheritdoc/>
+    public override bool TryResize(in WindowFrame window)
+    {
+        _group.Resize(this, window);
+        Schedule(); // There may be room for more.
+        return true;
+    }
+
+    /// <inheritdoc/>
     public override void HandBack(in SettleRange range) => _group.HandBack(this, range);
 
     /// <inheritdoc/>
     public override void ForgetLastBatch() => LastBatch = default;
+
+    /// <summary>Sets how much it takes, and works on at once.</summary>
+    public void Set(in WindowFrame window) => (MaxInFlight, AtATime) = (window.MaxInFlight, window.AtATime);
 
     /// <summary>The number of its next delivery.</summary>
     public uint NextId() => ++_lastId == 0 ? ++_lastId : _lastId;

@@ -166,6 +166,10 @@ public abstract class Subscription : OutputStream
     /// <param name="reasonUtf8">Why, when they are dead-lettered.</param>
     public virtual SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => SettleOutcome.Unknown;
 
+    /// <summary>Takes how much a member of a group that settles wants, from now on.</summary>
+    /// <returns>False for every other subscription, which has no such window.</returns>
+    public virtual bool TryResize(in WindowFrame window) => false;
+
     /// <summary>
     /// Returns messages that were taken and not shown to the application: a group delivers them again at once, as if it
     /// had not.

@@ -72,6 +72,9 @@ internal abstract class Connection : IFrameSink
     /// <summary>Whether the broker is part of a cluster; known once it has said Welcome.</summary>
     public bool HasCluster { get; private set; }
 
+    /// <summary>Whether the broker takes <see cref="WindowFrame"/>; known once it has said Welcome.</summary>
+    public bool HasWindow { get; private set; }
+
     /// <summary>Whether the broker asked to leave: nothing new is published on this connection.</summary>
     public bool IsLeaving { get; private set; }
 
@@ -277,6 +280,7 @@ internal abstract class Connection : IFrameSink
 
         Intake.MaxFrameBytes = (int)welcome.MaxFrameBytes;
         HasCluster = (welcome.Features & ProtocolFeatures.Cluster) != 0;
+        HasWindow = (welcome.Features & ProtocolFeatures.Window) != 0;
         if (welcome.HeartbeatMilliseconds > 0)
         {
             TimeSpan half = TimeSpan.FromMilliseconds(welcome.HeartbeatMilliseconds / 2.0);

@@ -22,6 +22,7 @@ internal sealed class Subscription : ClientStream
     private Connection? _connection;
     private long _firstWantedOffset;
     private int _creditBytes;
+    private WindowFrame _window;
     private Delivery _batch;
     private bool _isClosed;
     private bool _wasOpened;
@@ -46,6 +47,7 @@ internal sealed class Subscription : ClientStream
         _gate = consumer.Gate;
         _partition = partition;
         _creditBytes = creditBytes;
+        _window = new WindowFrame((uint)consumer.Options.MaxInFlight, AtATime: 0);
         Operations = new ConsumeOperations(
             new OperationPlace(links.Options, consumer.Topic, Partition, consumer.Options.Group)
         );
@@ -134,10 +136,11 @@ internal sealed class Subscription : ClientStream
                     _incarnation,
                     Options.SettleMode,
                     Options.SlowPolicy,
-                    (uint)Options.MaxInFlight,
+                    _window.MaxInFlight,
                     _consumer.Member,
                     (uint)(Options.SlowTimeout?.TotalMilliseconds ?? 0),
-                    (uint)(Options.LockDuration?.TotalMilliseconds ?? 0)
+                    (uint)(Options.LockDuration?.TotalMilliseconds ?? 0),
+                    _window.AtATime
                 ),
                 _stream,
                 _stream
@@ -308,6 +311,22 @@ internal sealed class Subscription : ClientStream
             _creditBytes = creditBytes;
             if (more > 0 && _connection is not null && _stream != 0)
                 _connection.Outbox.Write(new CreditFrame((uint)more), _stream);
+        }
+    }
+
+    /// <summary>
+    /// Sets how many messages may be delivered and not settled, and how many are worked on at a time: at once where the
+    /// broker knows how, else from the next connection on.
+    /// </summary>
+    public void Resize(in WindowFrame window)
+    {
+        lock (_gate)
+        {
+            if (_window == window)
+                return;
+            _window = window;
+            if (_connection is { HasWindow: true } && _stream != 0 && !_isClosed)
+                _connection.Outbox.Write(window, _stream);
         }
     }
 

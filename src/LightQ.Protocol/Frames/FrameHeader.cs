@@ -62,7 +62,7 @@ public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags
         uint length = BinaryPrimitives.ReadUInt32LittleEndian(source);
         byte type = source[TypeOffset];
         if (
-            type is < (byte)FrameType.Hello or > (byte)FrameType.Settled
+            type is < (byte)FrameType.Hello or > (byte)FrameType.Window
             || BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) != 0
             || length < Size
         )

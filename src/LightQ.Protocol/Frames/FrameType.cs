@@ -62,4 +62,7 @@ public enum FrameType : byte
 
     /// <summary>From the server: the results of settlements.</summary>
     Settled = 20,
+
+    /// <summary>From the client: how much a member of a group takes, and works on at a time, from now on.</summary>
+    Window = 21,
 }

@@ -30,6 +30,10 @@ namespace LightQ.Protocol.Frames;
 /// How long a delivered message is locked for this member; 0 for the topic's lock duration. Only in groups with
 /// explicit settlement.
 /// </param>
+/// <param name="AtATime">
+/// How many of its deliveries, in the order of delivery, the member works on at once; 0 where it does not say. Only in
+/// groups with explicit settlement.
+/// </param>
 public readonly record struct SubscribeFrame(
     string Topic,
     uint Partition,
@@ -44,7 +48,8 @@ public readonly record struct SubscribeFrame(
     uint MaxInFlight,
     uint Member = 0,
     uint SlowTimeoutMilliseconds = 0,
-    uint LockMilliseconds = 0
+    uint LockMilliseconds = 0,
+    uint AtATime = 0
 ) : IFrameBody<SubscribeFrame>
 {
     /// <inheritdoc/>
@@ -52,7 +57,7 @@ public readonly record struct SubscribeFrame(
 
     /// <inheritdoc/>
     public int MaxSize =>
-        BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4 + 4 + 4 + 4;
+        BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4 + 4 + 4 + 4 + 4;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -71,6 +76,7 @@ public readonly record struct SubscribeFrame(
         writer.WriteUInt32(Member);
         writer.WriteUInt32(SlowTimeoutMilliseconds);
         writer.WriteUInt32(LockMilliseconds);
+        writer.WriteUInt32(AtATime);
     }
 
     /// <inheritdoc/>
@@ -87,6 +93,7 @@ public readonly record struct SubscribeFrame(
             reader.ReadEnum<SettleMode>(),
             reader.ReadEnum<SlowPolicy>(),
             reader.ReadUInt32(),
+            reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
             reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
             reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
             reader.Remaining == 0 ? 0 : reader.ReadUInt32()

@@ -75,7 +75,7 @@ internal sealed class Session : IConnectionProtocol
         LastReceive = time.GetTimestamp();
     }
 
-    /// <summary>The features that the broker grants.</summary>
+    /// <summary>The features that this broker grants beyond those that every one does.</summary>
     public ulong Offered { get; init; }
 
     /// <inheritdoc/>
@@ -304,6 +304,9 @@ internal sealed class Session : IConnectionProtocol
             case FrameType.Settle:
                 Settle(header.Stream, header.Tag, new SettleFrame(body));
                 return null;
+            case FrameType.Window when (_features & ProtocolFeatures.Window) != 0:
+                Resize(header.Stream, FrameCodec.Read<WindowFrame>(body));
+                return null;
             case FrameType.Ping:
                 Answer(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
                 return null;
@@ -375,6 +378,18 @@ internal sealed class Session : IConnectionProtocol
         ThrowUnless(isRead);
     }
 
+    private void Resize(uint id, in WindowFrame window)
+    {
+        if (Known(id) is not { } stream || (stream as Subscription)?.TryResize(window) == true)
+            return;
+        stream.RequestClose(
+            new StreamClose(
+                ErrorCode.InvalidArgument,
+                "Only a member of a group with explicit settlement has a window."
+            )
+        );
+    }
+
     private Task? Greet(HelloFrame hello)
     {
         if (hello.MinVersion > ProtocolLimits.Version || hello.MaxVersion < ProtocolLimits.Version)
@@ -424,7 +439,7 @@ internal sealed class Session : IConnectionProtocol
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
         Streams = new ConnectionStreams();
-        _features = hello.Features & Offered;
+        _features = hello.Features & (Offered | ProtocolFeatures.Window);
         Answer(
             new WelcomeFrame(
                 ProtocolLimits.Version,

@@ -15,13 +15,13 @@ public sealed class ClusterTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task A_client_always_asks_for_the_cluster()
+    public async Task A_client_always_asks_for_the_cluster_and_the_window()
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         Task connecting = client.ConnectAsync(Cancel);
         using var connection = new FakeConnection(await broker.AcceptRawAsync());
-        Assert.Equal(ProtocolFeatures.Cluster, (await connection.WelcomeAsync()).Features);
+        Assert.Equal(ProtocolFeatures.Cluster | ProtocolFeatures.Window, (await connection.WelcomeAsync()).Features);
         await connecting;
     }
 

@@ -6,14 +6,15 @@ using Xunit;
 
 namespace LightQ.Tests.Server;
 
-/// <summary>The feature 'cluster' on a connection: who has it, and what goes only with it.</summary>
+/// <summary>The features of a connection: who has them, and what goes only with them.</summary>
 public sealed class SessionFeatureTests
 {
     [Theory]
     [InlineData(0, 1, 0)]
     [InlineData(1, 0, 0)]
     [InlineData(1, 1, 1)]
-    [InlineData(1, 3, 1)] // One that this version does not know is left out.
+    [InlineData(0, 2, 2)] // Every broker has the window.
+    [InlineData(1, 7, 3)] // One that this version does not know is left out.
     public void Welcome_grants_what_is_asked_for_and_there(ulong offered, ulong asked, ulong granted)
     {
         using var host = new SessionHost(offered);
@@ -39,6 +40,26 @@ public sealed class SessionFeatureTests
         Assert.True(Serve(host, [.. Hello(ProtocolFeatures.Cluster), .. Open(Durability.Replicated)], answers: 2));
         Assert.Equal((FrameType.Closed, 1u), (host.Answers[1].Header.Type, host.Answers[1].Header.Stream));
         Assert.Equal(ErrorCode.NotSupported, FrameCodec.Read<ClosedFrame>(host.Answers[1].Body).Code);
+    }
+
+    [Fact]
+    public void Without_the_feature_Window_is_an_unexpected_frame()
+    {
+        using var host = new SessionHost();
+        Assert.False(Serve(host, [.. Hello(0), .. Frame(new WindowFrame(5, 1), 1)], answers: 2));
+        Assert.Equal(ErrorCode.UnexpectedFrame, FrameCodec.Read<ErrorFrame>(host.Answers[^1].Body).Code);
+    }
+
+    [Fact]
+    public void Window_ends_a_stream_that_has_none()
+    {
+        using var host = new SessionHost();
+        byte[] resize = Frame(new WindowFrame(5, 1), 1);
+        Assert.True(
+            Serve(host, [.. Hello(ProtocolFeatures.Window), .. Open(Durability.Default), .. resize], answers: 3)
+        );
+        Assert.Equal((FrameType.Closed, 1u), (host.Answers[2].Header.Type, host.Answers[2].Header.Stream));
+        Assert.Equal(ErrorCode.InvalidArgument, FrameCodec.Read<ClosedFrame>(host.Answers[2].Body).Code);
     }
 
     /// <summary>Serves until it is answered: a session whose input ends at once may be gone before.</summary>

@@ -57,6 +57,33 @@ public sealed class ExplicitGroupTests
         Assert.Equal(credit + 2000, member.Credit);
     }
 
+    [Fact]
+    public async Task A_member_that_takes_more_from_now_on_gets_it_and_one_that_takes_less_keeps_what_it_has()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join(maxInFlight: 2);
+        await host.PublishAsync(10);
+        Assert.Equal([0, 1], host.TakeAll(member));
+
+        Assert.True(member.TryResize(new WindowFrame(5, 1)));
+        GroupDelivery more = host.Take(member);
+        Assert.True(member.TryResize(new WindowFrame(3, 1)));
+        GroupHost.Settle(member, SettleKind.Complete, more, 2, 2);
+
+        Assert.Equal((2, 3u), (more.FirstOffset, more.Count));
+        Assert.Equal(0u, host.Take(member).Count);
+        Assert.Equal((3, 3u), (host.Group.Figures().InFlight, host.Group.Figures().Members[0].MaxInFlight));
+        Assert.True(member.TryResize(new WindowFrame(0, 1)));
+        Assert.Equal([5, 6, 7, 8, 9], host.TakeAll(member));
+    }
+
+    [Fact]
+    public async Task Only_a_member_that_settles_has_a_window()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Assert.False(host.Join(mode: SettleMode.Automatic).TryResize(new WindowFrame(5, 1)));
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -122,6 +122,8 @@ internal static class FrameTargets
                 return Again<SubscribedFrame>(body);
             case FrameType.Credit:
                 return Again<CreditFrame>(body);
+            case FrameType.Window:
+                return Again<WindowFrame>(body);
             case FrameType.Gap:
                 return Again<GapFrame>(body);
             case FrameType.Close:

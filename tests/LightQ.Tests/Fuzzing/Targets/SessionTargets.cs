@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Protocol;
 
@@ -40,7 +41,7 @@ internal static class SessionTargets
 
     private static IEnumerable<byte[]> Seeds()
     {
-        byte[] hello = Frame(new HelloFrame(1, 1, 0, "fuzz", HelloFrame.Anonymous, ""));
+        byte[] hello = Frame(new HelloFrame(1, 1, ProtocolFeatures.Window, "fuzz", HelloFrame.Anonymous, ""));
         byte[] open = Frame(new OpenProducerFrame(SessionHost.Topic, 0, Durability.Default, ""), 1, 1);
         byte[] publish = [.. new byte[FrameHeader.Size], .. Sample.BatchOf(5, 6)];
         new FrameHeader(publish.Length, FrameType.Publish, 0, 1, 0).Write(publish);
@@ -76,6 +77,7 @@ internal static class SessionTargets
             .. Frame(new CloseFrame(ErrorCode.None, ""), 1),
         ];
         yield return [.. hello, .. subscribe, .. credit, .. open, .. publish, .. settle];
+        yield return [.. hello, .. subscribe, .. Frame(new WindowFrame(5, 1), 2), .. open, .. publish];
         yield return
         [
             .. hello,

@@ -43,14 +43,17 @@ internal static class FrameBodies
                 64,
                 9,
                 2_500,
-                45_000
+                45_000,
+                16
             ),
             4,
             8,
-            12
+            12,
+            16
         );
         yield return Of("Subscribed", new SubscribedFrame(id, 1, 5, 3, 1000, 10, 1004));
         yield return Of("Credit", new CreditFrame(4_194_304));
+        yield return Of("Window", new WindowFrame(256, 16));
         yield return Of("Gap", new GapFrame(10, 19, GapReason.Corrupt));
         yield return Of("Close", new CloseFrame(ErrorCode.None, "done"));
         yield return Of("Closed", new ClosedFrame(ErrorCode.UnknownTopic, "no topic"));

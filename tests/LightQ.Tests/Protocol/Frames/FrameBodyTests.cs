@@ -38,7 +38,7 @@ public sealed class FrameBodyTests
     {
         byte[] body = FrameBodies.ByName["Subscribe"].Bytes;
         Assert.Equal(9u, FrameCodec.Read<SubscribeFrame>(body).Member);
-        Assert.Equal(0u, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^12)).Member);
+        Assert.Equal(0u, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^16)).Member);
     }
 
     [Fact]
@@ -237,15 +237,19 @@ public sealed class FrameBodyTests
         byte[] body = FrameBodies.ByName["Subscribe"].Bytes;
         SubscribeFrame whole = FrameCodec.Read<SubscribeFrame>(body);
         Assert.Equal((2_500u, 45_000u), (whole.SlowTimeoutMilliseconds, whole.LockMilliseconds));
-        Assert.Equal(whole with { LockMilliseconds = 0 }, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^4)));
-        Assert.Equal(
-            whole with
-            {
-                LockMilliseconds = 0,
-                SlowTimeoutMilliseconds = 0,
-            },
-            FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^8))
-        );
+        whole = whole with { AtATime = 0, LockMilliseconds = 0 };
+        Assert.Equal(whole, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^8)));
+        whole = whole with { SlowTimeoutMilliseconds = 0 };
+        Assert.Equal(whole, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^12)));
+    }
+
+    [Fact]
+    public void A_Subscribe_of_a_client_that_does_not_say_how_many_it_works_on_at_a_time_works_on_all()
+    {
+        byte[] body = FrameBodies.ByName["Subscribe"].Bytes;
+        SubscribeFrame whole = FrameCodec.Read<SubscribeFrame>(body);
+        Assert.Equal(16u, whole.AtATime);
+        Assert.Equal(whole with { AtATime = 0 }, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^4)));
     }
 
     private static void Refused(Action read) =>

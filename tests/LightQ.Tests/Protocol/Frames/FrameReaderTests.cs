@@ -97,7 +97,7 @@ public sealed class FrameReaderTests
 
     [Theory]
     [InlineData(4, 0)]
-    [InlineData(4, 21)]
+    [InlineData(4, 22)]
     [InlineData(4, 255)]
     [InlineData(6, 1)]
     [InlineData(7, 128)]

@@ -113,6 +113,8 @@ public sealed class ReadBackTests
             from most in U32
             from member in U32
             from timeout in U32
+            from locked in U32
+            from atATime in U32
             select new SubscribeFrame(
                 topic,
                 partition,
@@ -126,7 +128,9 @@ public sealed class ReadBackTests
                 slow,
                 most,
                 member,
-                timeout
+                timeout,
+                locked,
+                atATime
             )
         );
 
@@ -145,6 +149,9 @@ public sealed class ReadBackTests
 
     [Fact]
     public void Credit() => Frame(U32.Select(bytes => new CreditFrame(bytes)));
+
+    [Fact]
+    public void Window() => Frame(from most in U32 from atATime in U32 select new WindowFrame(most, atATime));
 
     [Fact]
     public void Gap() =>
