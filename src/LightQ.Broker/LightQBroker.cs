@@ -30,7 +30,7 @@ public sealed class LightQBroker : IAsyncDisposable
 {
     private static readonly TimeSpan HousekeepingGrain = TimeSpan.FromMilliseconds(500);
     private volatile BrokerOptions _options;
-    private readonly TimeProvider _time;
+    private readonly SteadyClock _time;
     private readonly DataDirectoryLock _lock;
     private readonly JournalEnvironment _environment;
     private readonly TopicCatalog _catalog;
@@ -56,7 +56,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private LightQBroker(string directory, BrokerOptions options, TimeProvider time)
     {
         _options = options;
-        _time = time;
+        time = _time = SteadyClock.Over(time);
         Refusals = options.Refusals ?? new LimitRefusals();
         _pending = new PendingBudget(() => _options.MaxPendingBytes, Refusals);
         Started = time.GetUtcNow();
@@ -190,6 +190,9 @@ public sealed class LightQBroker : IAsyncDisposable
         get => _options;
         set => _options = value;
     }
+
+    /// <summary>The time by which everything is decided.</summary>
+    internal SteadyClock Clock => _time;
 
     /// <summary>Whether it is part of a cluster, and can have topics with replicas.</summary>
     internal bool HasReplication => _options.Replication is not null;

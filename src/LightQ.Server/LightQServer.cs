@@ -61,8 +61,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
     private LightQServer(LightQServerOptions options, ILoggerFactory loggers)
     {
-        _options = options;
         _logger = loggers.CreateLogger("LightQ.Server");
+        _options = options with { TimeProvider = ServerLog.Follow(options.TimeProvider, _logger) };
         _directory = BrokerDirectory.Choose(options.DataDirectory);
         _storageLog = new StorageLog(_logger, _directory.Path);
     }

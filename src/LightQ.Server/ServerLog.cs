@@ -1,5 +1,6 @@
 using System.Net;
 using Grpc.Core;
+using LightQ.Scheduling;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server;
@@ -411,4 +412,45 @@ internal static partial class ServerLog
 
     [LoggerMessage(2081, LogLevel.Warning, "OTLP: {What} reach {Endpoint} again")]
     public static partial void ExportedAgain(ILogger logger, string what, string endpoint);
+
+    [LoggerMessage(
+        2085,
+        LogLevel.Warning,
+        "The machine's clock was set by {By}. The broker goes on by its own time, and takes the clock's over when that "
+            + "has lasted for {Trust}"
+    )]
+    public static partial void ClockSet(ILogger logger, string by, TimeSpan trust);
+
+    [LoggerMessage(2086, LogLevel.Warning, "The machine's clock goes again as it did before it was set by {By}")]
+    public static partial void ClockSetBack(ILogger logger, string by);
+
+    [LoggerMessage(
+        2087,
+        LogLevel.Warning,
+        "The machine's clock was set by {By}, and that has lasted: it is the broker's time from now on. What happened "
+            + "before keeps its age"
+    )]
+    public static partial void ClockTaken(ILogger logger, string by);
+
+    /// <summary>The server's clock, whose steps are logged.</summary>
+    public static SteadyClock Follow(TimeProvider machine, ILogger logger)
+    {
+        var clock = SteadyClock.Over(machine);
+        clock.Stepped += step =>
+        {
+            switch (step.State)
+            {
+                case ClockStepState.Seen:
+                    ClockSet(logger, step.Text, SteadyClock.Trust);
+                    break;
+                case ClockStepState.Undone:
+                    ClockSetBack(logger, step.Text);
+                    break;
+                case ClockStepState.Taken:
+                    ClockTaken(logger, step.Text);
+                    break;
+            }
+        };
+        return clock;
+    }
 }

@@ -61,7 +61,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         Listener = listener;
         _log = new LogState(this, options, environment.Files, recovered);
         _source = new SegmentSource(options, environment.Files);
-        _housekeeping = new JournalHousekeeping(this, _log, _source, recovered.Checkpoints, environment.Options);
+        _housekeeping = new JournalHousekeeping(this, _log, _source, recovered.Checkpoints, environment);
         _thread = environment.NextWriter();
         foreach (Segment segment in _log.Segments.All)
         {
@@ -368,7 +368,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
                 Signal();
             if (!_log.IsEpochKept)
                 RunDerived("writing the epochs", _housekeeping.KeepEpoch);
-            TimeSpan? within = _housekeeping.Look(now);
+            TimeSpan? within = _housekeeping.Look();
             TellDiskFull();
             if (_log.AtRest && Active is not null)
                 Listener?.OnRested(this);

@@ -25,7 +25,8 @@ public sealed class JournalEnvironment : IDisposable
 
     internal JournalEnvironment(JournalEnvironmentOptions options, IFileSystem files)
     {
-        Options = options;
+        Clock = SteadyClock.Over(options.TimeProvider);
+        Options = options = options with { TimeProvider = Clock };
         Files = files;
         _writers = new WorkerThreads<ILogHost>[options.Writers];
         for (int i = 0; i < _writers.Length; i++)
@@ -59,6 +60,8 @@ public sealed class JournalEnvironment : IDisposable
     public long ScrubPasses => Scrubber.Passes;
 
     internal IFileSystem Files { get; }
+
+    internal SteadyClock Clock { get; }
 
     internal CatchUpThreads Disk { get; }
 

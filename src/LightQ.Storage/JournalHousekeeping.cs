@@ -1,3 +1,5 @@
+using LightQ.Protocol;
+using LightQ.Scheduling;
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
@@ -14,7 +16,7 @@ internal sealed class JournalHousekeeping(
     LogState log,
     SegmentSource source,
     CheckpointFile checkpoints,
-    JournalEnvironmentOptions environment
+    JournalEnvironment environment
 )
 {
     private const int KeptSnapshots = 2;
@@ -29,8 +31,8 @@ internal sealed class JournalHousekeeping(
     private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// When to look again at what has expired and is kept because of a message that is not due yet. Its delivery is a
-    /// commit, which is looked at anyway.
+    /// When to look again at what has expired and is kept: because of a message that is not due yet, whose delivery is
+    /// a commit, which is looked at anyway; or until the clock is sure.
     /// </summary>
     private static readonly TimeSpan HeldWait = TimeSpan.FromMinutes(1);
 
@@ -38,15 +40,16 @@ internal sealed class JournalHousekeeping(
     private readonly LogState _log = log;
     private readonly SegmentSource _source = source;
     private readonly CheckpointFile _checkpoints = checkpoints;
-    private readonly JournalEnvironmentOptions _environment = environment;
+    private readonly JournalEnvironmentOptions _environment = environment.Options;
+    private readonly SteadyClock _clock = environment.Clock;
     private readonly Lock _lock = new();
-    private DateTimeOffset _lastCheckpoint = environment.TimeProvider.GetUtcNow();
+    private long _lastCheckpoint = environment.Clock.GetTimestamp();
     private long _checkpointPosition = log.Durable.Position;
     private bool _ended;
 
     /// <summary>Retention, unused files, and the periodic checkpoint.</summary>
     /// <returns>When the next of them is due.</returns>
-    public TimeSpan? Look(DateTimeOffset now)
+    public TimeSpan? Look()
     {
         lock (_lock)
         {
@@ -54,15 +57,15 @@ internal sealed class JournalHousekeeping(
                 return null;
             try
             {
-                MoveStart(RetentionStart(now));
+                MoveStart(RetentionStart());
                 Rest(ColdLooks, HotLooks);
-                KeepCheckpoint(now);
+                KeepCheckpoint();
             }
             catch (IOException error) when (StorageIOException.CanBeWrittenLater(error))
             {
                 return TimeSpan.Zero; // A full disk puts retention and checkpoints off.
             }
-            return NextLook(now);
+            return NextLook();
         }
     }
 
@@ -77,7 +80,7 @@ internal sealed class JournalHousekeeping(
                 return;
             WriteCheckpoint(clean: Mutation.StayAtRest);
             _log.AtRest = false;
-            _lastCheckpoint = _environment.TimeProvider.GetUtcNow();
+            _lastCheckpoint = _clock.GetTimestamp();
         }
     }
 
@@ -216,11 +219,11 @@ internal sealed class JournalHousekeeping(
         }
     }
 
-    private void KeepCheckpoint(DateTimeOffset now)
+    private void KeepCheckpoint()
     {
-        if (_log.AtRest || now - _lastCheckpoint < _environment.CheckpointInterval)
+        if (_log.AtRest || _clock.GetElapsedTime(_lastCheckpoint) < _environment.CheckpointInterval)
             return;
-        _lastCheckpoint = now;
+        _lastCheckpoint = _clock.GetTimestamp();
         if (_log.Durable.Position != _checkpointPosition)
             WriteCheckpoint(clean: false);
         else
@@ -231,24 +234,25 @@ internal sealed class JournalHousekeeping(
     /// While a file is open at the next look; else when a checkpoint is due or something expires; never for a topic at
     /// rest that keeps everything.
     /// </summary>
-    private TimeSpan? NextLook(DateTimeOffset now)
+    private TimeSpan? NextLook()
     {
         foreach (Segment segment in _log.Segments.All)
         {
             if (segment.IsOpen)
                 return TimeSpan.Zero;
         }
-        TimeSpan? checkpoint = _log.AtRest ? null : _lastCheckpoint + _environment.CheckpointInterval - now;
-        TimeSpan? expiry = NextExpiry() is { } at ? at - now : null;
+        TimeSpan? checkpoint = _log.AtRest
+            ? null
+            : _environment.CheckpointInterval - _clock.GetElapsedTime(_lastCheckpoint);
+        TimeSpan? expiry = NextExpiry();
         if (expiry < TimeSpan.Zero)
             expiry = HeldWait;
         TimeSpan? next = checkpoint is null || expiry < checkpoint ? expiry : checkpoint;
-        // The system's clock may be set meanwhile; the timer does not notice that.
         return next > LongestWait ? LongestWait : next;
     }
 
-    /// <summary>When retention removes something by its age, if nothing more is appended.</summary>
-    private DateTimeOffset? NextExpiry()
+    /// <summary>Within which time retention removes something by its age, if nothing more is appended.</summary>
+    private TimeSpan? NextExpiry()
     {
         LogEnd end = _log.Durable.Read();
         if (_log.Options.RetentionAge is not { } age || _log.StartOffset == end.Offset)
@@ -262,14 +266,10 @@ internal sealed class JournalHousekeeping(
                 break;
             }
         }
-        if (last == 0)
-            return null;
-        // Compare within the clock's own range: "for ever" may be typed as any number.
-        TimeSpan left = DateTimeOffset.MaxValue - DateTimeOffset.UnixEpoch - TimeSpan.FromMicroseconds(last);
-        return left <= age ? null : DateTimeOffset.UnixEpoch + TimeSpan.FromMicroseconds(last) + age;
+        return last == 0 ? null : UnixMicroseconds.ToTime(last) - _clock.Ago(age);
     }
 
-    private long RetentionStart(DateTimeOffset now)
+    private long RetentionStart()
     {
         JournalOptions options = _log.Options;
         long start = _log.StartOffset;
@@ -277,10 +277,7 @@ internal sealed class JournalHousekeeping(
             return start;
         LogEnd end = _log.Durable.Read();
         ReadOnlySpan<Segment> segments = _log.Segments.All;
-        long oldest =
-            options.RetentionAge is { } age && age < now - DateTimeOffset.UnixEpoch
-                ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond
-                : long.MinValue;
+        long oldest = options.RetentionAge is { } age ? UnixMicroseconds.From(_clock.SureAgo(age)) : long.MinValue;
         bool isAllTooOld = end.AppendTime != 0 && end.AppendTime < oldest;
         long settled = options.SettledBefore is { } settledBefore && segments.Length > 1 ? settledBefore() : 0;
         int removable = 0;

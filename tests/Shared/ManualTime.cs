@@ -17,17 +17,24 @@ internal sealed class ManualTime : TimeProvider
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
-    public override long GetTimestamp() => GetUtcNow().UtcTicks;
+    /// <summary>By how much somebody has set the machine's clock.</summary>
+    public TimeSpan Set { get; set; }
+
+    public override long GetTimestamp()
+    {
+        lock (_lock)
+            return _now.UtcTicks;
+    }
 
     public override DateTimeOffset GetUtcNow()
     {
         lock (_lock)
-            return _now;
+            return _now + Set;
     }
 
     public void Advance(TimeSpan by)
     {
-        DateTimeOffset until = GetUtcNow() + by;
+        var until = new DateTimeOffset(GetTimestamp() + by.Ticks, TimeSpan.Zero);
         while (NextDue(until) is { } timer)
             timer.Fire();
     }

@@ -26,6 +26,7 @@ internal static class HealthAdvice
         ("cluster's catalog", "Check the nats-servers of the cluster, and the network between them and this node."),
         ("positions", "Check the disk under the data directory. Groups go on; after a crash they get messages again."),
         ("audit log", "Check the disk under the data directory; changes made meanwhile are not in the audit log."),
+        ("clock", "Look at what sets the machine's clock. Nothing is deleted by its age for that, and delays go on."),
         ("repaired", "Look through users, rights, tokens and topics, then confirm it: lightq server confirm-catalog."),
     ];
 

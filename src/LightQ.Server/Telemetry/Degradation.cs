@@ -70,6 +70,8 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
             reasons.Add("the audit log cannot be written");
         if (IsLimitedToAdmin)
             reasons.Add("the catalog was repaired and only admin may log in until it is confirmed");
+        if (broker.Clock.Step is { } step)
+            reasons.Add($"the machine's clock was set by {step.Text} and the broker goes by its own time");
         return reasons;
     }
 }

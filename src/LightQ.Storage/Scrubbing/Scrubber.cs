@@ -30,8 +30,8 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
     private long _ordinal;
     private int _visited;
     private bool _passing;
-    private DateTimeOffset _passBegan;
-    private DateTimeOffset _lastTended = options.TimeProvider.GetUtcNow();
+    private long? _passBegan;
+    private long _lastTended = options.TimeProvider.GetTimestamp();
     private long _budget;
     private long _bytes;
     private long _passes;
@@ -86,8 +86,8 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
 
     public TimeSpan? Look(DateTimeOffset now)
     {
-        double seconds = Math.Clamp((now - _lastTended).TotalSeconds, 0, 1);
-        _lastTended = now;
+        double seconds = Math.Min(_options.TimeProvider.GetElapsedTime(_lastTended).TotalSeconds, 1);
+        _lastTended = _options.TimeProvider.GetTimestamp();
         _budget = Math.Min(_options.ScrubBytesPerSecond, _budget + (long)(_options.ScrubBytesPerSecond * seconds));
         while (NextSuspect() is { } suspect)
         {
@@ -99,18 +99,18 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
             lock (_lock)
                 _suspects.Remove(suspect);
         }
-        while (_budget > 0 && (_check ??= Next(now)) is { } check)
+        while (_budget > 0 && (_check ??= Next()) is { } check)
         {
             long left = _budget;
             if (check.Advance(Buffer, _options.TailBytes, ref left))
                 _check = null;
             Count(_budget - left);
         }
-        return NextLook(now);
+        return NextLook();
     }
 
     /// <summary>Runs once on the caller's thread: for tests.</summary>
-    public void RunOnce() => Look(_options.TimeProvider.GetUtcNow());
+    public void RunOnce() => Look(default);
 
     public void Dispose() => _thread?.Dispose();
 
@@ -123,7 +123,7 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
     /// <summary>
     /// While a pass is under way at the next look, else when the next pass is due; never when it reads nothing.
     /// </summary>
-    private TimeSpan? NextLook(DateTimeOffset now)
+    private TimeSpan? NextLook()
     {
         lock (_lock)
         {
@@ -133,10 +133,13 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
                 return null;
             if (_check is not null || _log is not null || _passing || _visited < _logs.Count)
                 return TimeSpan.Zero;
-            TimeSpan left = _passBegan + _options.ScrubInterval - now;
+            TimeSpan left = UntilPass();
             return left < LongestWait ? left : LongestWait;
         }
     }
+
+    private TimeSpan UntilPass() =>
+        _passBegan is { } began ? _options.ScrubInterval - _options.TimeProvider.GetElapsedTime(began) : TimeSpan.Zero;
 
     private SegmentCheck? NextSuspect()
     {
@@ -145,7 +148,7 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
     }
 
     /// <summary>The next segment of the pass; of the next pass once that is due.</summary>
-    private SegmentCheck? Next(DateTimeOffset now)
+    private SegmentCheck? Next()
     {
         lock (_lock)
         {
@@ -157,8 +160,8 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
                     return new SegmentCheck(_log, segment);
                 }
                 _log = null;
-                if (!_passing && _logs.Count > 0 && now - _passBegan >= _options.ScrubInterval)
-                    (_passing, _passBegan, _visited) = (true, now, 0);
+                if (!_passing && _logs.Count > 0 && UntilPass() <= TimeSpan.Zero)
+                    (_passing, _passBegan, _visited) = (true, _options.TimeProvider.GetTimestamp(), 0);
                 if (_visited < _logs.Count)
                 {
                     // Between two passes this is a log that was opened late: a start takes longer than the first pass

@@ -403,10 +403,7 @@ public sealed class RecordJournal : IDisposable
         if (batch.Length < needed)
             batch = new byte[needed * 2];
         int recordBytes = kind == BatchKind.Data ? RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), record) : 0;
-        long time = Math.Max(
-            end.AppendTime,
-            (DateTimeOffset.UtcNow - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond
-        );
+        long time = Math.Max(end.AppendTime, UnixMicroseconds.From(TimeProvider.System.GetUtcNow()));
         int length = BatchWriter.Complete(
             batch,
             recordBytes,

@@ -7,7 +7,14 @@ internal sealed class ManualClock : TimeProvider
 
     public long UnixMicroseconds => (_now - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
 
-    public override DateTimeOffset GetUtcNow() => _now;
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+    /// <summary>How far the wall clock is ahead of where it began and what has passed since.</summary>
+    public TimeSpan Set { get; set; }
+
+    public override DateTimeOffset GetUtcNow() => _now + Set;
+
+    public override long GetTimestamp() => _now.UtcTicks;
 
     public void Advance(TimeSpan by) => _now += by;
 

@@ -1,0 +1,75 @@
+using LightQ.Client;
+using LightQ.Client.Administration;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Hosting;
+
+/// <summary>Somebody sets the clock of the machine that a broker runs on.</summary>
+public sealed class ClockTests
+{
+    private const int Messages = 2000;
+
+    private static readonly TimeSpan Hour = TimeSpan.FromHours(1),
+        Second = TimeSpan.FromSeconds(1);
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(-1)]
+    public async Task A_clock_that_is_set_for_some_seconds_deletes_nothing_and_is_told(int hours)
+    {
+        var machine = new ManualTime();
+        await using TestServer server = await StartAsync(machine);
+        await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, RetentionAge = TimeSpan.FromMinutes(30) },
+            Cancelled
+        );
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
+        for (int i = 0; i < Messages; i++)
+            _ = producer.PublishAsync(new byte[1000], cancellationToken: Cancelled).AsTask();
+        await producer.FlushAsync(Cancelled);
+        machine.Set = hours * Hour;
+        Pass(machine, TimeSpan.FromSeconds(8));
+        string text = hours > 0 ? "+01:00:00" : "-01:00:00";
+        Assert.Equal(
+            $"ready, degraded: the machine's clock was set by {text} and the broker goes by its own time\n",
+            await server.Web.GetStringAsync("/healthz/ready", Cancelled)
+        );
+        machine.Set = TimeSpan.Zero;
+        Pass(machine, TimeSpan.FromSeconds(2));
+        Assert.Equal("ready\n", await server.Web.GetStringAsync("/healthz/ready", Cancelled));
+        Assert.Equal([0], (await client.Topics.GetAsync("t", Cancelled)).StartOffsets);
+        string[] told =
+        [
+            .. server.Log.Lines.Select(l => l.Message).Where(m => m.Contains(text, StringComparison.Ordinal)),
+        ];
+        Assert.Equal(2, told.Length);
+        Assert.StartsWith($"The machine's clock was set by {text}.", told[0], StringComparison.Ordinal);
+        Assert.StartsWith("The machine's clock goes again", told[1], StringComparison.Ordinal);
+
+        // What is old goes all the same.
+        Pass(machine, TimeSpan.FromMinutes(31));
+        await Eventually.TrueAsync(
+            async () =>
+            {
+                Pass(machine, Second);
+                return (await client.Topics.GetAsync("t", Cancelled)).StartOffsets[0] == Messages;
+            },
+            TimeSpan.FromSeconds(30),
+            () => "nothing is deleted"
+        );
+    }
+
+    private static Task<TestServer> StartAsync(TimeProvider machine) =>
+        TestServer.StartAsync(o => o with { TimeProvider = machine, ConnectionTime = TimeProvider.System });
+
+    /// <summary>So much time passes, in steps of a second at most.</summary>
+    private static void Pass(ManualTime machine, TimeSpan time)
+    {
+        for (; time > TimeSpan.Zero; time -= Second)
+            machine.Advance(Second);
+    }
+}
