@@ -381,7 +381,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <returns>
     /// The messages, without an end: in the order of their offsets within a partition, and between partitions as they
     /// arrive. Each enumeration is a subscription of its own. Its first step opens the subscription; leaving the loop
-    /// closes it. A message is valid until the next one.
+    /// closes it.
     /// </returns>
     /// <exception cref="LightQException">
     /// From the enumeration: the topic is unknown, a right is missing, or the broker ended the subscription or
@@ -456,7 +456,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         CancellationToken cancellationToken = default
     ) => ConsumeAsync(topic, MessageSerializer.Default<T>(), options, cancellationToken);
 
-    /// <summary>Consumes whole batches, as the producers made them: the fastest way.</summary>
+    /// <summary>
+    /// Consumes whole batches, as the producers made them, in the memory they were received in: the fastest way.
+    /// </summary>
     /// <param name="topic">The topic's name, for all its partitions; <c>orders/3</c> names one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <param name="cancellationToken">
@@ -464,7 +466,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// </param>
     /// <returns>
     /// The batches, without an end: in the order of their offsets within a partition, and between partitions as they
-    /// arrive. A batch is valid until the next one.
+    /// arrive. A batch is a view that ends with the next one: reading it later throws.
     /// </returns>
     /// <exception cref="LightQException">
     /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>.

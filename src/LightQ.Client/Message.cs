@@ -11,27 +11,26 @@ namespace LightQ.Client;
 
 /// <summary>A received message: body, key, headers and its position in the topic.</summary>
 /// <remarks>
-/// A small view over the received bytes; nothing is copied. The message, and all memory that it hands out, is valid
-/// until the enumerator moves to the next message. <see cref="ToOwned"/> makes a copy that stays valid. Offset,
-/// partition and settlement stay valid in any case. In a program that is compiled for debugging, a message that is read
-/// too late throws an <see cref="InvalidOperationException"/>. The switch <c>LightQ.Client.CheckMessageUse</c>
-/// (<see cref="AppContext"/>, or a <c>RuntimeHostConfigurationOption</c> of the project) turns this check on or off in
-/// any program.
+/// Good for as long as it is referenced, on any thread, as is all memory that it hands out. Messages that came together
+/// share memory: one that is kept may keep up to 8 KiB that were delivered with it.
 /// </remarks>
 public readonly struct Message
 {
     private readonly byte[] _memory;
     private readonly int _record;
-    private readonly int _batch;
     private readonly DeliveryLock _lock;
 
-    internal Message(byte[] memory, int record, int batch, long offset, int partition, in DeliveryLock deliveryLock)
+    /// <param name="memory">The header of the message's batch, and the record somewhere behind it.</param>
+    /// <param name="record">Where the record begins.</param>
+    /// <param name="offset">The offset.</param>
+    /// <param name="partition">The partition.</param>
+    /// <param name="deliveryLock">Settles it.</param>
+    internal Message(byte[] memory, int record, long offset, int partition, in DeliveryLock deliveryLock)
     {
         Partition = partition;
         _lock = deliveryLock;
         _memory = memory;
         _record = record;
-        _batch = batch;
         Offset = offset;
     }
 
@@ -51,34 +50,13 @@ public readonly struct Message
     public ReadOnlyMemory<byte> Key => HasKey ? new(_memory, _record + RecordLayout.FixedSize, KeyField) : default;
 
     /// <summary>Whether there is a key; it may be empty.</summary>
-    public bool HasKey
-    {
-        get
-        {
-            ThrowIfOver();
-            return KeyField != RecordLayout.NoKey;
-        }
-    }
+    public bool HasKey => KeyField != RecordLayout.NoKey;
 
     /// <summary>Whether the message is a tombstone: it says that the last value of its key was deleted.</summary>
-    public bool IsTombstone
-    {
-        get
-        {
-            ThrowIfOver();
-            return BodyField == RecordLayout.Tombstone;
-        }
-    }
+    public bool IsTombstone => BodyField == RecordLayout.Tombstone;
 
     /// <summary>The headers, one by one, in place.</summary>
-    public HeaderEnumerator Headers
-    {
-        get
-        {
-            ThrowIfOver();
-            return new(HeaderBytes);
-        }
-    }
+    public HeaderEnumerator Headers => new(HeaderBytes);
 
     /// <summary>When the producer opened the message's batch, by the producer's clock.</summary>
     public DateTimeOffset Timestamp => UnixMicroseconds.ToTime(BatchHeader.Timestamp);
@@ -122,29 +100,19 @@ public readonly struct Message
 
     private int KeyLength => KeyField != RecordLayout.NoKey ? KeyField : 0;
 
-    // A tombstone, and what is over, have lengths that are negative here, so the usual body costs one comparison.
-    private int BodyLength => (int)BodyField is >= 0 and var length ? length : MessageUse.LengthOf(BodyField);
+    private int BodyLength => IsTombstone ? 0 : (int)BodyField;
 
     private int BodyStart => _record + RecordLayout.FixedSize + KeyLength + HeadersLength;
 
     internal ReadOnlySpan<byte> HeaderBytes =>
         _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
 
-    // Who settles a message after its memory has become another's says so of its offset all the same.
-    private ReadOnlySpan<byte> SettledHeaders =>
-        _record + RecordLayout.FixedSize + KeyLength + HeadersLength <= _memory.Length ? HeaderBytes : default;
-
     private BatchView BatchHeader =>
-        new(
-            _memory.AsSpan(
-                _batch,
-                BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_batch + BatchLayout.HeaderLength))
-            )
-        );
+        new(_memory.AsSpan(0, BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(BatchLayout.HeaderLength))));
 
     /// <summary>The value of the first header of a name.</summary>
     /// <param name="name">The name; compared byte by byte in UTF-8.</param>
-    /// <param name="value">The value, valid as long as the message.</param>
+    /// <param name="value">The value, valid as long as the message is referenced.</param>
     /// <returns>False when there is none.</returns>
     public bool TryGetHeader(string name, out ReadOnlySpan<byte> value)
     {
@@ -220,7 +188,7 @@ public readonly struct Message
     /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", SettledHeaders, cancellationToken);
+        _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", HeaderBytes, cancellationToken);
 
     /// <summary>
     /// Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: it is redelivered to any member.
@@ -255,7 +223,7 @@ public readonly struct Message
             1,
             Consuming.Settlements.Milliseconds(delay),
             Consuming.Settlements.CheckReason(reason ?? ""),
-            SettledHeaders,
+            HeaderBytes,
             cancellationToken
         );
 
@@ -279,7 +247,7 @@ public readonly struct Message
             1,
             0,
             Consuming.Settlements.CheckReason(reason),
-            SettledHeaders,
+            HeaderBytes,
             cancellationToken
         );
 
@@ -296,22 +264,9 @@ public readonly struct Message
     /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", SettledHeaders, cancellationToken);
+        _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", HeaderBytes, cancellationToken);
 
-    /// <summary>A copy that stays valid for as long as it is referenced.</summary>
-    public Message ToOwned()
-    {
-        int length = BodyStart + BodyLength - _record;
-        ReadOnlySpan<byte> header = BatchHeader.Bytes;
-        byte[] copy = new byte[header.Length + length];
-        header.CopyTo(copy);
-        _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(header.Length));
-        return new Message(copy, header.Length, 0, Offset, Partition, _lock);
-    }
-
-    /// <summary>
-    /// Creates a message that no broker has delivered, for tests of message handlers. It stays valid.
-    /// </summary>
+    /// <summary>Creates a message that no broker has delivered, for tests of message handlers.</summary>
     /// <param name="body">The body; copied.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null; copied.</param>
@@ -367,21 +322,6 @@ public readonly struct Message
         byte[] memory = MadeMessage.Write(body, key, headers, offset, time, messageId, out int record);
         DeliveryLock deliveryLock =
             settle is null && deliveryCount == 0 ? default : MadeMessage.Lock(deliveryCount, settle);
-        return new Message(memory, record, 0, offset, partition, deliveryLock);
-    }
-
-    /// <summary>
-    /// The message is over: who reads it from now on is told so. Only for a copy that nobody else reads.
-    /// </summary>
-    internal void End()
-    {
-        if (_memory is not null)
-            MessageUse.End(_memory.AsSpan(_record));
-    }
-
-    private void ThrowIfOver()
-    {
-        if (BodyField == MessageUse.Over)
-            MessageUse.LengthOf(MessageUse.Over);
+        return new Message(memory, record, offset, partition, deliveryLock);
     }
 }

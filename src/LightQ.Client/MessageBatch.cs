@@ -1,19 +1,30 @@
 using LightQ.Client.Consuming;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 
-/// <summary>A received batch. Enumerate it to read its messages as spans, the fastest way to consume.</summary>
-/// <remarks>A small view over the received bytes, valid until the enumerator moves to the next batch.</remarks>
+/// <summary>
+/// A view of a received batch, without copies. Enumerate it to read its messages as spans, the fastest way to consume.
+/// </summary>
+/// <remarks>
+/// Its memory is used again. The batch is over when the next one is asked for, and when the enumeration ends. Each
+/// member of it, and of its records and their headers, then throws an <see cref="InvalidOperationException"/>. A span
+/// cannot: copy what is kept. Messages of
+/// <see cref="LightQClient.ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/> own their memory.
+/// </remarks>
 public readonly struct MessageBatch
 {
     private readonly byte[] _memory;
     private readonly int _start;
     private readonly int _length;
     private readonly int _skip;
+    private readonly int _count;
+    private readonly int _partition;
     private readonly DeliveryLock _lock;
     private readonly MessageFilter? _filter;
+    private readonly ViewLife _life;
 
     internal MessageBatch(
         byte[] memory,
@@ -23,27 +34,47 @@ public readonly struct MessageBatch
         int count,
         int partition,
         in DeliveryLock deliveryLock,
-        MessageFilter? filter = null
+        MessageFilter? filter,
+        ViewLife life
     )
     {
-        Partition = partition;
-        _filter = filter;
-        _lock = deliveryLock;
-        Count = count;
         _memory = memory;
         _start = start;
         _length = length;
         _skip = skip;
+        _count = count;
+        _partition = partition;
+        _lock = deliveryLock;
+        _filter = filter;
+        _life = life;
     }
 
+    /// <summary>A view of memory that stays as it is.</summary>
+    internal MessageBatch(byte[] memory, int start, int length, int skip, int count)
+        : this(memory, start, length, skip, count, 0, default, null, default) { }
+
     /// <summary>The partition that holds it.</summary>
-    public int Partition { get; }
+    public int Partition
+    {
+        get
+        {
+            _life.ThrowIfOver();
+            return _partition;
+        }
+    }
 
     /// <summary>Offset of the first message.</summary>
     public long BaseOffset => View.BaseOffset + _skip;
 
     /// <summary>How many messages it holds, including those that <see cref="ConsumeOptions.Filter"/> skips.</summary>
-    public int Count { get; }
+    public int Count
+    {
+        get
+        {
+            _life.ThrowIfOver();
+            return _count;
+        }
+    }
 
     /// <summary>When the producer opened the batch, by the producer's clock.</summary>
     public DateTimeOffset Timestamp => UnixMicroseconds.ToTime(View.Timestamp);
@@ -55,21 +86,37 @@ public readonly struct MessageBatch
     /// The batch as it was received: header, records, padding. A compressed batch is inflated here; its checksums are
     /// still those of the compressed batch.
     /// </summary>
-    public ReadOnlyMemory<byte> Bytes => new(_memory, _start, _length);
+    public ReadOnlySpan<byte> Bytes
+    {
+        get
+        {
+            _life.ThrowIfOver();
+            return new(_memory, _start, _length);
+        }
+    }
 
     /// <inheritdoc cref="Message.DeliveryCount"/>
-    public int DeliveryCount => _lock.DeliveryCount;
+    public int DeliveryCount => Lock.DeliveryCount;
 
     /// <inheritdoc cref="Message.LockedUntil"/>
-    public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
+    public DateTimeOffset LockedUntil => new(Lock.LockedUntil, TimeSpan.Zero);
 
-    private BatchView View => new(new ReadOnlySpan<byte>(_memory, _start, _length));
+    private BatchView View => new(Bytes);
+
+    private DeliveryLock Lock
+    {
+        get
+        {
+            _life.ThrowIfOver();
+            return _lock;
+        }
+    }
 
     /// <summary>
     /// Queues the completion of all its messages, and promises nothing; see <see cref="Message.QueueCompletion"/>.
     /// </summary>
     /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
-    public void QueueCompletion() => _lock.Complete(BaseOffset, Count);
+    public void QueueCompletion() => Lock.Complete(BaseOffset, Count);
 
     /// <summary>
     /// Completes all its messages, on a subscription with <see cref="SettleMode.Explicit"/>, and waits for the broker's
@@ -87,7 +134,7 @@ public readonly struct MessageBatch
     /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Complete, BaseOffset, Count, 0, "", default, cancellationToken);
+        Lock.SettleAsync(SettleKind.Complete, BaseOffset, Count, 0, "", default, cancellationToken);
 
     /// <summary>Completes its first messages; otherwise as <see cref="CompleteAsync(CancellationToken)"/>.</summary>
     /// <param name="count">How many messages, 1 to <see cref="Count"/>.</param>
@@ -96,7 +143,7 @@ public readonly struct MessageBatch
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, Count);
-        return _lock.SettleAsync(SettleKind.Complete, BaseOffset, count, 0, "", default, cancellationToken);
+        return Lock.SettleAsync(SettleKind.Complete, BaseOffset, count, 0, "", default, cancellationToken);
     }
 
     /// <summary>
@@ -126,7 +173,7 @@ public readonly struct MessageBatch
         string? reason = null,
         CancellationToken cancellationToken = default
     ) =>
-        _lock.SettleAsync(
+        Lock.SettleAsync(
             SettleKind.Abandon,
             BaseOffset,
             Count,
@@ -150,7 +197,7 @@ public readonly struct MessageBatch
     /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(
+        Lock.SettleAsync(
             SettleKind.DeadLetter,
             BaseOffset,
             Count,
@@ -175,8 +222,8 @@ public readonly struct MessageBatch
     /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Renew, BaseOffset, Count, 0, "", default, cancellationToken);
+        Lock.SettleAsync(SettleKind.Renew, BaseOffset, Count, 0, "", default, cancellationToken);
 
     /// <summary>The messages that are wanted, in the order of their offsets.</summary>
-    public MessageBatchEnumerator GetEnumerator() => new(View, _skip, Count, _filter);
+    public MessageBatchEnumerator GetEnumerator() => new(View, _skip, _count, _filter, _life);
 }

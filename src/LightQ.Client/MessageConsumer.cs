@@ -45,8 +45,7 @@ public sealed class MessageConsumer : IAsyncDisposable
     /// <see cref="OperationCanceledException"/> when there are none. No message is lost.
     /// </param>
     /// <returns>
-    /// The messages, in the order of their offsets within a partition; none when none arrived in time. They are copies,
-    /// and may be kept.
+    /// The messages, in the order of their offsets within a partition; none when none arrived in time.
     /// </returns>
     /// <exception cref="InvalidOperationException">Another fetch is under way.</exception>
     /// <exception cref="LightQException">
@@ -147,7 +146,7 @@ public sealed class MessageConsumer : IAsyncDisposable
         Message message = _messages!.Current;
         if (message.DeliveryCount != 0 && message.LockedUntil <= _time.GetUtcNow())
             return false;
-        messages.Add(message.ToOwned());
+        messages.Add(message);
         return true;
     }
 

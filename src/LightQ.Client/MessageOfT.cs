@@ -6,9 +6,7 @@ namespace LightQ.Client;
 /// <summary>A received message with the value of its body.</summary>
 /// <typeparam name="T">The type of the published value.</typeparam>
 /// <remarks>
-/// The value belongs to the application and stays valid. <see cref="Raw"/> is valid only as long as any
-/// <see cref="Message"/> is. A body that cannot be read as a value does not end the enumeration: only
-/// <see cref="Value"/> throws.
+/// A body that cannot be read as a value does not end the enumeration: only <see cref="Value"/> throws.
 /// </remarks>
 public readonly struct Message<T>
 {

@@ -51,15 +51,7 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
             if (!batch.VerifyHeader() || !batch.VerifyPayload())
                 throw new ProtocolException(ErrorCode.CorruptData, "A batch that came through the relay is damaged.");
             foreach (
-                RecordView record in new MessageBatch(
-                    block.Bytes,
-                    offset,
-                    batchLength,
-                    skip: 0,
-                    batch.RecordCount,
-                    partition: 0,
-                    default
-                )
+                RecordView record in new MessageBatch(block.Bytes, offset, batchLength, skip: 0, batch.RecordCount)
             )
             {
                 _check!.Take(record.Body);

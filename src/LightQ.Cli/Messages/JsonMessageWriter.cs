@@ -34,7 +34,7 @@ internal sealed class JsonMessageWriter : MessageWriter, IDisposable
             _json.WriteNumber("partition"u8, batch.Partition);
         _json.WriteNumber("offset"u8, record.Offset);
         _json.WriteString("time"u8, batch.AppendTime);
-        if (new BatchView(batch.Bytes.Span).MessageId is { Length: > 0 } id)
+        if (new BatchView(batch.Bytes).MessageId is { Length: > 0 } id)
             _json.WriteString("message_id"u8, id);
         if (record.HasKey)
             WriteBytes("key", record.Key);

@@ -1,24 +1,38 @@
+using LightQ.Protocol.Records;
+
 namespace LightQ.Client.Consuming;
 
-/// <summary>Enumerates batches.</summary>
+/// <summary>Enumerates batches as views of received memory: each ends when the next one is asked for.</summary>
 internal sealed class BatchEnumerator(
     Func<CancellationToken, Task<Consumer>> subscribe,
     CancellationToken all,
     CancellationToken cancellationToken
 ) : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
-    public MessageBatch Current => Batch;
+    private readonly ViewClock _views = new();
 
-    public ValueTask<bool> MoveNextAsync() => MoveToNextBatchAsync();
+    public MessageBatch Current { get; private set; }
+
+    public ValueTask<bool> MoveNextAsync()
+    {
+        _views.EndAll();
+        return MoveToNextBatchAsync();
+    }
+
+    public override ValueTask DisposeAsync()
+    {
+        _views.EndAll();
+        return base.DisposeAsync();
+    }
 
     protected override bool OnBatch()
     {
+        Current = View(_views.Begin());
         if (Filter is null)
             return true;
-        MessageBatch batch = Batch;
         try
         {
-            if (batch.GetEnumerator().MoveNext())
+            if (Current.GetEnumerator().MoveNext())
                 return true;
         }
         catch (LightQException e) when (e.Code == ErrorCode.CorruptData)
@@ -26,7 +40,7 @@ internal sealed class BatchEnumerator(
             // The consumer's own enumeration ends there, too, and says so.
             return true;
         }
-        PassOver(batch.BaseOffset, batch.Count);
+        PassOver(Current.BaseOffset, Current.Count);
         return false;
     }
 }

@@ -7,11 +7,8 @@ internal sealed class ConsumeStream(Func<CancellationToken, Task<Consumer>> subs
     : IAsyncEnumerable<Message>,
         IAsyncEnumerable<MessageBatch>
 {
-    IAsyncEnumerator<Message> IAsyncEnumerable<Message>.GetAsyncEnumerator(CancellationToken cancellationToken)
-    {
-        var messages = new MessageEnumerator(subscribe, all, cancellationToken);
-        return MessageUse.IsChecked ? new CheckedMessages(messages) : messages;
-    }
+    IAsyncEnumerator<Message> IAsyncEnumerable<Message>.GetAsyncEnumerator(CancellationToken cancellationToken) =>
+        new MessageEnumerator(subscribe, all, cancellationToken);
 
     IAsyncEnumerator<MessageBatch> IAsyncEnumerable<MessageBatch>.GetAsyncEnumerator(
         CancellationToken cancellationToken

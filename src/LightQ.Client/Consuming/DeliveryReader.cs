@@ -2,6 +2,7 @@ using System.Threading.Tasks.Sources;
 using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Consuming;
 
@@ -60,10 +61,6 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>How many of its records are handed out behind those.</summary>
     protected int BatchCount { get; private set; }
 
-    /// <summary>The current batch.</summary>
-    protected MessageBatch Batch =>
-        new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter);
-
     /// <summary>Which messages are wanted; null for all.</summary>
     protected MessageFilter? Filter { get; private set; }
 
@@ -73,7 +70,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>The partition of the current batch.</summary>
     protected int Partition { get; private set; }
 
-    public async ValueTask DisposeAsync()
+    public virtual async ValueTask DisposeAsync()
     {
         if (_isDisposed)
             return;
@@ -106,6 +103,11 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         ValueTaskSourceOnCompletedFlags flags
     ) => _core.OnCompleted(continuation, state, token, flags);
 
+    /// <summary>A view of the current batch.</summary>
+    /// <param name="life">How long it is good.</param>
+    protected MessageBatch View(ViewLife life) =>
+        new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter, life);
+
     /// <summary>Looks at the batch that has just become the current one.</summary>
     /// <returns>Whether it holds anything to hand out.</returns>
     protected abstract bool OnBatch();
@@ -115,6 +117,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     {
         if (_consumer is null)
             return SubscribeAndMoveAsync();
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
         if (_cancellationToken.IsCancellationRequested)
             return ValueTask.FromCanceled<bool>(_cancellationToken);
         if (Instruments.Source.HasListeners())
@@ -188,7 +191,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 if (!TakeBatch(_run.Source) || !OnBatch())
                     continue;
                 if (Instruments.ConsumedMessages.Enabled || Instruments.Source.HasListeners())
-                    _run.Source.Operations.OnReceived(Batch, _request);
+                    _run.Source.Operations.OnReceived(View(default), _request);
                 return true;
             }
             EndRun();

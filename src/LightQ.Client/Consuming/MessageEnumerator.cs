@@ -5,98 +5,162 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>Enumerates messages; within a batch every step is synchronous and a few nanoseconds long.</summary>
+/// <summary>
+/// Enumerates messages that own their bytes: copies a batch piece by piece, each with the batch's header in front.
+/// </summary>
+/// <remarks>
+/// Within a piece every step is synchronous and a few nanoseconds long. A piece is never written again, so that its
+/// messages are good for as long as they are referenced. What a filter drops is not copied.
+/// </remarks>
 internal sealed class MessageEnumerator(
     Func<CancellationToken, Task<Consumer>> subscribe,
     CancellationToken all,
     CancellationToken cancellationToken
 ) : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<Message>
 {
+    /// <summary>
+    /// A message that is kept keeps its piece: that is what a small one costs at most. Far below the large-object
+    /// threshold, and yet so large that an allocation for each costs next to nothing.
+    /// </summary>
+    private const int PieceBytes = 8 * 1024;
+
+    // The piece.
     private byte[] _memory = [];
     private int _record;
     private int _next;
     private int _end;
-    private int _left;
     private long _offset;
 
-    public Message Current => new(_memory, _record, BatchStart, _offset, Partition, Lock);
+    // What is left of the batch.
+    private int _headerLength;
+    private int _source;
+    private int _sourceEnd;
+    private int _left;
+    private long _sourceOffset;
+
+    public Message Current => new(_memory, _record, _offset, Partition, Lock);
 
     public ValueTask<bool> MoveNextAsync()
     {
-        while (_left != 0)
+        if (_next < _end)
         {
-            if (!TryMoveToRecord())
-                return MoveBehindDamage();
-            if (Filter is null || IsWanted())
-                return new ValueTask<bool>(true);
+            _record = _next;
+            // Whole: the piece was cut between two records.
+            _next += (int)RecordLengthAt(_memory, _next);
+            _offset++;
+            return new ValueTask<bool>(true);
         }
-        return MoveToNextBatchAsync();
+        return _left > 0 && TakePiece() ? new ValueTask<bool>(true) : MoveToNextBatchAsync();
+    }
+
+    public override ValueTask DisposeAsync()
+    {
+        // The rest of the batch is about to be overwritten.
+        (_next, _left) = (_end, 0);
+        return base.DisposeAsync();
     }
 
     protected override bool OnBatch()
     {
         var batch = new BatchView(Memory.AsSpan(BatchStart, BatchLength));
-        long end = (long)BatchStart + batch.HeaderLength + batch.UncompressedLength;
-        bool fits = batch.UncompressedLength >= 0 && end <= BatchStart + BatchLength;
-        _memory = Memory;
-        _next = BatchStart + batch.HeaderLength;
-        _end = fits ? (int)end : 0;
+        _headerLength = batch.HeaderLength;
+        _source = BatchStart + _headerLength;
+        long end = (long)_source + batch.UncompressedLength;
+        bool fits =
+            _headerLength >= BatchLayout.HeaderSize && batch.UncompressedLength >= 0 && end <= BatchStart + BatchLength;
+        _sourceEnd = fits ? (int)end : 0;
+        _sourceOffset = batch.BaseOffset;
         _left = BatchSkip + BatchCount;
-        _offset = batch.BaseOffset - 1;
-        int skip = BatchSkip;
-        do
-        {
-            if (!TryMoveToRecord())
-            {
-                ReportDamage();
-                return false;
-            }
-            if (skip-- <= 0 && (Filter is null || IsWanted()))
-                return true;
-        } while (_left > 0);
+        for (int skip = BatchSkip; skip > 0 && TryMeasure(out int length); skip--)
+            Pass(length);
+        if (_left > 0)
+            return TakePiece();
+        ReportDamage();
         return false;
+    }
+
+    /// <summary>Copies the next messages that are wanted, as many as fit a piece, and goes to the first.</summary>
+    /// <returns>False when the batch has none left.</returns>
+    private bool TakePiece()
+    {
+        int from = 0,
+            length = 0;
+        while (_left > 0 && TryMeasure(out int record))
+        {
+            if (length != 0 && _headerLength + length + record > PieceBytes)
+                break;
+            bool isWanted = Filter is null || IsWanted();
+            if (isWanted && length == 0)
+                (from, _offset) = (_source, _sourceOffset);
+            if (isWanted)
+                length += record;
+            Pass(record);
+            // What is copied lies side by side.
+            if (!isWanted && length != 0)
+                break;
+        }
+        if (length != 0)
+        {
+            Copy(from, length);
+            return true;
+        }
+        if (_left > 0)
+        {
+            _left = 0;
+            ReportDamage();
+        }
+        return false;
+    }
+
+    private void Copy(int from, int length)
+    {
+        _memory = GC.AllocateUninitializedArray<byte>(_headerLength + length);
+        Memory.AsSpan(BatchStart, _headerLength).CopyTo(_memory);
+        Memory.AsSpan(from, length).CopyTo(_memory.AsSpan(_headerLength));
+        _record = _headerLength;
+        _next = _record + (int)RecordLengthAt(_memory, _record);
+        _end = _memory.Length;
     }
 
     private bool IsWanted()
     {
-        if (Filter!.Matches(new Message(_memory, _record, BatchStart, _offset, Partition, default).HeaderBytes))
+        if (Filter!.Matches(new Message(Memory, _source, _sourceOffset, Partition, default).HeaderBytes))
             return true;
-        PassOver(_offset, 1);
+        PassOver(_sourceOffset, 1);
         return false;
     }
 
-    private bool TryMoveToRecord()
+    /// <summary>The length of the next record of the batch.</summary>
+    /// <returns>False when it is not whole.</returns>
+    private bool TryMeasure(out int length)
     {
-        if (_left <= 0 || _end - _next < RecordLayout.FixedSize)
+        length = 0;
+        if (_sourceEnd - _source < RecordLayout.FixedSize)
             return false;
+        long whole = RecordLengthAt(Memory, _source);
+        length = (int)whole;
+        return whole <= _sourceEnd - _source;
+    }
+
+    private void Pass(int length)
+    {
+        _source += length;
+        _left--;
+        _sourceOffset++;
+    }
+
+    private static long RecordLengthAt(byte[] memory, int at)
+    {
         ulong lengths = Unsafe.ReadUnaligned<ulong>(
-            ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(_memory), _next)
+            ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(memory), at)
         );
         if (!BitConverter.IsLittleEndian)
             lengths = System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(lengths);
         uint body = (uint)lengths;
         int key = (int)(lengths >> 32) & 0xFFFF;
-        long length =
-            RecordLayout.FixedSize
+        return RecordLayout.FixedSize
             + (body == RecordLayout.Tombstone ? 0 : (long)body)
             + (key == RecordLayout.NoKey ? 0 : key)
             + (long)(lengths >> 48);
-        if (length > _end - _next)
-        {
-            _left = 0;
-            return false;
-        }
-        _record = _next;
-        _next += (int)length;
-        _left--;
-        _offset++;
-        return true;
-    }
-
-    private ValueTask<bool> MoveBehindDamage()
-    {
-        _left = 0;
-        ReportDamage();
-        return MoveToNextBatchAsync();
     }
 }

@@ -25,7 +25,7 @@ internal sealed class HeldMessage : IDisposable
     private bool _isLost;
 
     /// <summary>Begins to hold a message.</summary>
-    /// <param name="message">An owned message of a group with explicit settlement.</param>
+    /// <param name="message">A message of a group with explicit settlement.</param>
     /// <param name="time">The client's clock.</param>
     /// <param name="maxRenewal">How long to renew its lock, from now and again from <see cref="TryBegin"/>.</param>
     /// <param name="onCancelFailed">Called with what callbacks of the handler's token threw.</param>

@@ -110,9 +110,7 @@ internal sealed class ProcessorRun(
             {
                 while (await messages.MoveNextAsync().ConfigureAwait(false))
                 {
-                    _ready.Add(
-                        new HeldMessage(messages.Current.ToOwned(), Time, options.MaxLockRenewal, OnCancelFailed)
-                    );
+                    _ready.Add(new HeldMessage(messages.Current, Time, options.MaxLockRenewal, OnCancelFailed));
                     delay = FirstDelay;
                 }
             }

@@ -142,26 +142,7 @@ public readonly ref struct BatchView
     /// <exception cref="ProtocolException">
     /// The header's lengths contradict each other, or the records are compressed.
     /// </exception>
-    public RecordEnumerator Records
-    {
-        get
-        {
-            ReadOnlySpan<byte> payload = Payload;
-            int bytes = UncompressedLength,
-                count = RecordCount;
-            if ((Flags & BatchLayout.CodecMask) != 0)
-            {
-                throw new ProtocolException(
-                    ErrorCode.NotSupported,
-                    "The batch's records are compressed; they have to be inflated first."
-                );
-            }
-
-            return (uint)bytes <= (uint)payload.Length && count >= 0
-                ? new RecordEnumerator(payload[..bytes], count, BaseOffset)
-                : throw Contradiction();
-        }
-    }
+    public RecordEnumerator Records => RecordsOf(default);
 
     /// <summary>What a consumer does with the batch. Needs the whole header; does not check for damage.</summary>
     /// <param name="now">The consumer's time, in unix microseconds.</param>
@@ -224,6 +205,26 @@ public readonly ref struct BatchView
     {
         uint length = ~BitOperations.Crc32C(uint.MaxValue, BinaryPrimitives.ReadUInt32LittleEndian(header));
         return Crc32C.Append(length, header[BatchLayout.PayloadCrc..]);
+    }
+
+    /// <summary>The records, of memory that holds them for a while.</summary>
+    /// <param name="life">How long.</param>
+    internal RecordEnumerator RecordsOf(ViewLife life)
+    {
+        ReadOnlySpan<byte> payload = Payload;
+        int bytes = UncompressedLength,
+            count = RecordCount;
+        if ((Flags & BatchLayout.CodecMask) != 0)
+        {
+            throw new ProtocolException(
+                ErrorCode.NotSupported,
+                "The batch's records are compressed; they have to be inflated first."
+            );
+        }
+
+        return (uint)bytes <= (uint)payload.Length && count >= 0
+            ? new RecordEnumerator(payload[..bytes], count, BaseOffset, life)
+            : throw Contradiction();
     }
 
     private long ReadExtension(byte id, long otherwise)

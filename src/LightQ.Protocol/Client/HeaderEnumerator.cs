@@ -1,19 +1,31 @@
 using System.Buffers.Binary;
 using LightQ.Protocol;
+using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 
 /// <summary>Reads a record's headers one after the other, in place. Allocates nothing.</summary>
 public ref struct HeaderEnumerator
 {
+    private readonly ViewLife _life;
     private ReadOnlySpan<byte> _left;
     private HeaderView _current;
 
     /// <summary>Starts at the front of <paramref name="headers"/>.</summary>
     public HeaderEnumerator(ReadOnlySpan<byte> headers) => _left = headers;
 
+    internal HeaderEnumerator(ReadOnlySpan<byte> headers, ViewLife life)
+        : this(headers) => _life = life;
+
     /// <summary>The current header.</summary>
-    public readonly HeaderView Current => _current;
+    public readonly HeaderView Current
+    {
+        get
+        {
+            _life.ThrowIfOver();
+            return _current;
+        }
+    }
 
     /// <summary>Goes to the next header.</summary>
     /// <exception cref="ProtocolException">
@@ -21,6 +33,7 @@ public ref struct HeaderEnumerator
     /// </exception>
     public bool MoveNext()
     {
+        _life.ThrowIfOver();
         if (_left.IsEmpty)
             return false;
         int nameLength = Take(1)[0];
@@ -29,12 +42,16 @@ public ref struct HeaderEnumerator
             throw new ProtocolException(ErrorCode.CorruptData, "A record's header has neither a name nor an id.");
         ReadOnlySpan<byte> name = Take(nameLength);
         ReadOnlySpan<byte> value = Take(BinaryPrimitives.ReadUInt16LittleEndian(Take(sizeof(ushort))));
-        _current = new HeaderView(name, wellKnownId, value);
+        _current = new HeaderView(name, wellKnownId, value, _life);
         return true;
     }
 
     /// <summary>Returns this enumerator, for <c>foreach</c>.</summary>
-    public readonly HeaderEnumerator GetEnumerator() => this;
+    public readonly HeaderEnumerator GetEnumerator()
+    {
+        _life.ThrowIfOver();
+        return this;
+    }
 
     private ReadOnlySpan<byte> Take(int count)
     {

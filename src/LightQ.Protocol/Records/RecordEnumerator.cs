@@ -10,6 +10,7 @@ namespace LightQ.Protocol.Records;
 /// </remarks>
 public ref struct RecordEnumerator
 {
+    private readonly ViewLife _life;
     private ReadOnlySpan<byte> _left;
     private int _count;
     private long _offset;
@@ -25,6 +26,9 @@ public ref struct RecordEnumerator
         _count = count;
         _offset = baseOffset - 1;
     }
+
+    internal RecordEnumerator(ReadOnlySpan<byte> records, int count, long baseOffset, ViewLife life)
+        : this(records, count, baseOffset) => _life = life;
 
     /// <summary>The current record.</summary>
     public readonly RecordView Current => _current;
@@ -53,7 +57,8 @@ public ref struct RecordEnumerator
                 default,
                 default,
                 hasKey: false,
-                isTombstone: false
+                isTombstone: false,
+                _life
             );
             _left = _left[(RecordLayout.FixedSize + (int)body)..];
             return true;
@@ -77,7 +82,7 @@ public ref struct RecordEnumerator
         ReadOnlySpan<byte> key = rest[..keyLength];
         ReadOnlySpan<byte> headers = rest.Slice(keyLength, headersLength);
         rest = rest[(keyLength + headersLength)..];
-        _current = new RecordView(_offset, rest[..(int)bodyLength], key, headers, hasKey, isTombstone);
+        _current = new RecordView(_offset, rest[..(int)bodyLength], key, headers, hasKey, isTombstone, _life);
         _left = rest[(int)bodyLength..];
     }
 

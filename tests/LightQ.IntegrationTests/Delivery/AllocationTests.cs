@@ -5,7 +5,10 @@ using ClientTopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Delivery;
 
-/// <summary>Sockets, engine and SDK together allocate nothing per message or batch once they run.</summary>
+/// <summary>
+/// Sockets, engine and SDK together allocate nothing per message or batch once they run, but for the bytes of messages
+/// that are consumed one by one, which own them.
+/// </summary>
 [CollectionDefinition(nameof(AllocationTests), DisableParallelization = true)]
 [Collection(nameof(AllocationTests))]
 public sealed class AllocationTests
@@ -23,6 +26,12 @@ public sealed class AllocationTests
     /// hundred publishers.
     /// </summary>
     private const int RoundBytes = 40_000;
+
+    /// <summary>
+    /// A record has 8 bytes beside its body, and several share one header and one array: an array for each would have
+    /// more than 200 bytes.
+    /// </summary>
+    private const int MessageBytes = BodyBytes + 30;
 
     /// <summary>
     /// The first rounds fill the pools and a later one may need a buffer more than any before, or a new segment; what
@@ -113,7 +122,7 @@ public sealed class AllocationTests
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Async, SettleMode.Explicit)]
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread, SettleMode.Explicit, "workers")]
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Async, SettleMode.Explicit, "workers")]
-    public async Task Messages_one_by_one_allocate_nothing(
+    public async Task Messages_one_by_one_allocate_their_bytes(
         ClientTopicKind kind,
         ReceiveMode mode,
         SettleMode settle = SettleMode.Automatic,
@@ -146,7 +155,7 @@ public sealed class AllocationTests
             )
             .GetAsyncEnumerator(Cancelled);
 
-        await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
+        await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()), Messages * MessageBytes);
 
         async Task PublishAsync()
         {
@@ -206,8 +215,8 @@ public sealed class AllocationTests
         return listener;
     }
 
-    /// <summary>Moves round after round, until one allocates next to nothing.</summary>
-    private static async Task AssertNoneAsync(Func<Task> round)
+    /// <summary>Moves round after round, until one allocates next to nothing beside what it may.</summary>
+    private static async Task AssertNoneAsync(Func<Task> round, long mayAllocate = 0)
     {
         var allocated = new List<long>();
         do
@@ -219,6 +228,6 @@ public sealed class AllocationTests
             long before = GC.GetTotalAllocatedBytes(precise: true);
             await round();
             allocated.Add(GC.GetTotalAllocatedBytes(precise: true) - before);
-        } while (allocated[^1] >= RoundBytes);
+        } while (allocated[^1] >= RoundBytes + mayAllocate);
     }
 }

@@ -82,7 +82,7 @@ public sealed class GroupTests
             .ConsumeAsync("jobs", Explicit(), Cancelled)
             .GetAsyncEnumerator(Cancelled);
         Assert.True(await first.MoveNextAsync());
-        Message held = first.Current.ToOwned();
+        Message held = first.Current;
         Assert.InRange(held.LockedUntil, DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddSeconds(30));
 
         await doomed.DisposeAsync();
@@ -209,6 +209,6 @@ public sealed class GroupTests
             .ConsumeAsync(topic, new() { Start = StartPosition.Earliest })
             .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
-        return messages.Current.ToOwned();
+        return messages.Current;
     }
 }

@@ -448,7 +448,7 @@ public sealed class ProcessorTests
             .ConsumeAsync(topic, new() { Start = StartPosition.Earliest })
             .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
-        return messages.Current.ToOwned();
+        return messages.Current;
     }
 
     private static void InterlockedMax(ref int most, int value)

@@ -65,7 +65,7 @@ public sealed class SharedProducerTests
         var messages = new List<Message>();
         await foreach (Message message in client.ConsumeAsync("orders", FromTheStart, Cancel))
         {
-            messages.Add(message.ToOwned());
+            messages.Add(message);
             if (messages.Count == 6)
                 break;
         }

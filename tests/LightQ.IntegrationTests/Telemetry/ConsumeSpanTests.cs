@@ -26,7 +26,7 @@ public sealed class ConsumeSpanTests
             )
             .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
-        Message first = messages.Current.ToOwned();
+        Message first = messages.Current;
         Assert.True(first.TryGetTraceContext(out ActivityContext published));
         await first.RenewLockAsync(Cancelled);
         await first.CompleteAsync(Cancelled);

@@ -225,7 +225,17 @@ internal static class BatchTargets
 
         private void Enumerate(byte[] memory, int length, int skip, int count)
         {
-            var received = new MessageBatch(memory, 0, length, skip, count, 0, default, skip > 1 ? _filter : null);
+            var received = new MessageBatch(
+                memory,
+                0,
+                length,
+                skip,
+                count,
+                0,
+                default,
+                skip > 1 ? _filter : null,
+                default
+            );
             _ = (received.Timestamp, received.AppendTime, received.Bytes.Length);
             int at = new BatchView(memory.AsSpan(0, length)).HeaderLength;
             if (skip != 0)
@@ -236,7 +246,7 @@ internal static class BatchTargets
             }
             foreach (RecordView record in received)
             {
-                var message = new Message(memory, at, 0, record.Offset, 0, default);
+                var message = new Message(memory, at, record.Offset, 0, default);
                 at += RecordWriter.SizeOf(record.Body.Length, record.Key.Length, record.HeaderBytes.Length);
                 ThrowUnless(
                     message.BodySpan.SequenceEqual(record.Body)
@@ -248,7 +258,6 @@ internal static class BatchTargets
                 if (message.TryGetHeader("content-type", out ReadOnlySpan<byte> value))
                     _ = value.Length;
                 message.TryGetTraceContext(out _);
-                ThrowUnless(message.ToOwned().BodySpan.SequenceEqual(record.Body), "an owned message is the message");
             }
         }
     }
