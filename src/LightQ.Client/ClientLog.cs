@@ -167,4 +167,26 @@ internal static partial class ClientLog
         "No connection to {Broker}, which is said to lead partitions ({Code}: {Reason}); asking others."
     )]
     public static partial void NodeNotReached(ILogger logger, string broker, ErrorCode code, string reason);
+
+    [LoggerMessage(
+        2090,
+        LogLevel.Error,
+        "The processor of {Topic} for {Group} pauses for {Seconds:0.###} s, and longer while trials fail: {Reason} "
+            + "Messages wait in the group, and no delivery counts."
+    )]
+    public static partial void ProcessorPaused(
+        ILogger logger,
+        Exception exception,
+        string topic,
+        string group,
+        string reason,
+        double seconds
+    );
+
+    [LoggerMessage(
+        2091,
+        LogLevel.Information,
+        "The processor of {Topic} for {Group} works again, after {Seconds:0.###} s."
+    )]
+    public static partial void ProcessorWorks(ILogger logger, string topic, string group, double seconds);
 }

@@ -33,4 +33,15 @@ public interface IMessageSerializer<T>
     /// <see cref="UndecodableMessageException"/>.
     /// </exception>
     T Deserialize(ReadOnlySpan<byte> body);
+
+    /// <summary>
+    /// Checks that the serializer can read at all, whatever the body. Called before a host's processor begins, and when
+    /// a body could not be read: to tell a message that is no value from a serializer that lacks something.
+    /// </summary>
+    /// <remarks>The default checks nothing.</remarks>
+    /// <exception cref="Exception">
+    /// It cannot, for example for want of a contract. No message is then blamed: the exception becomes the cause of an
+    /// <see cref="UnusableSerializerException"/>.
+    /// </exception>
+    void EnsureCanRead() { }
 }

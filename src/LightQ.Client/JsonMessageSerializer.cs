@@ -75,6 +75,39 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
         JsonSerializer.Deserialize(body, _contract)
         ?? throw new JsonException($"The body is null, which is no {typeof(T).Name}.");
 
+    /// <inheritdoc/>
+    /// <remarks>Checks the contracts of the type and of the types of its properties.</remarks>
+    /// <exception cref="NotSupportedException">A contract is missing, or the type cannot be made from JSON.</exception>
+    /// <exception cref="InvalidOperationException">The contract contradicts itself.</exception>
+    public void EnsureCanRead()
+    {
+        EnsureContracts(_contract, []);
+        // A type of a hierarchy is made by what the message says.
+        if (_contract.PolymorphismOptions is not null || _contract.Kind == JsonTypeInfoKind.None)
+            return;
+        try
+        {
+            JsonSerializer.Deserialize(_contract.Kind == JsonTypeInfoKind.Enumerable ? "[]"u8 : "{}"u8, _contract);
+        }
+        catch (Exception e)
+            when (e is not (NotSupportedException or InvalidOperationException) || e.Source != "System.Text.Json")
+        {
+            // It reads, and this is no value; or the type's own constructor says so.
+        }
+    }
+
+    private static void EnsureContracts(JsonTypeInfo contract, HashSet<Type> seen)
+    {
+        if (!seen.Add(contract.Type))
+            return;
+        IEnumerable<Type?> parts = contract
+            .Properties.Where(static p => p.Set is not null || p.AssociatedParameter is not null)
+            .Select(static p => p.PropertyType)
+            .Append(contract.ElementType);
+        foreach (Type part in parts.OfType<Type>())
+            EnsureContracts(contract.Options.GetTypeInfo(part), seen);
+    }
+
     [RequiresUnreferencedCode(MessageSerializer.Reflection)]
     [RequiresDynamicCode(MessageSerializer.Reflection)]
     private static JsonTypeInfo<T> ContractOf(JsonSerializerOptions options)

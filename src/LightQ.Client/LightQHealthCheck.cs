@@ -7,7 +7,8 @@ namespace LightQ.Client;
 /// <summary>
 /// Checks whether a broker answers. The result is healthy, with the round trip on the data plane, or names the reason.
 /// The check connects if the client is not connected yet. In a host the result is also unhealthy until topics and
-/// producers are open, and when a producer that was registered with the host has failed.
+/// producers are open, and while a producer that was registered with the host has failed or a processor handles nothing
+/// (<see cref="LightQProcessor.Failure"/>).
 /// </summary>
 /// <remarks>Waits for <see cref="LightQClientOptions.ConnectTimeout"/> at most. Thread-safe.</remarks>
 /// <example>
@@ -62,6 +63,15 @@ public sealed class LightQHealthCheck : IHealthCheck
                 context.Registration.FailureStatus,
                 $"The producer of {failed.Topic} has failed ({failure.Code}): {failure.Message}",
                 failure
+            );
+        }
+
+        if (_start?.ProcessorFailure is ({ } processor, { } cause))
+        {
+            return new HealthCheckResult(
+                context.Registration.FailureStatus,
+                $"The processor of {processor.Topic} for {processor.Group} handles nothing: {cause.Message}",
+                cause
             );
         }
 

@@ -49,7 +49,9 @@ public sealed class LightQProcessor : IAsyncDisposable
     /// <summary>
     /// The handler: one, set before the start. Called at most <see cref="ProcessorOptions.MaxConcurrency"/> times at
     /// once, on the thread pool. When it throws, the message is abandoned: it is redelivered after the topic's retry
-    /// delay, and dead-lettered when it was delivered as often as the topic allows.
+    /// delay, and dead-lettered when it was delivered as often as the topic allows. If not the message is to blame but
+    /// something that all messages need, the handler pauses the processor:
+    /// <see cref="ProcessMessageEventArgs.PauseAsync"/>.
     /// </summary>
     /// <exception cref="InvalidOperationException">A handler is set already, or the processor runs.</exception>
     public event Func<ProcessMessageEventArgs, Task> ProcessMessageAsync
@@ -82,6 +84,16 @@ public sealed class LightQProcessor : IAsyncDisposable
     /// <summary>Whether the processor was started and not stopped.</summary>
     public bool IsRunning => Volatile.Read(ref _run) is not null;
 
+    /// <summary>
+    /// Why the processor handles no messages: it pauses (<see cref="ProcessMessageEventArgs.PauseAsync"/>), or the
+    /// broker has ended its subscription. Null while it handles what comes, as far as is known, and while it is stopped.
+    /// </summary>
+    public Exception? Failure => Volatile.Read(ref _run)?.Failure;
+
+    /// <summary>Makes what handles messages, without a message; null where only the handler knows how.</summary>
+    /// <remarks>Throws a <see cref="ProcessorPausedException"/> if it cannot be made.</remarks>
+    internal Func<Task>? Probe { get; set; }
+
     /// <summary>Starts the processor. Does nothing when it runs already.</summary>
     /// <param name="cancellationToken">Ends the wait for the subscription, and the attempt to start.</param>
     /// <exception cref="InvalidOperationException"><see cref="ProcessMessageAsync"/> is not set.</exception>
@@ -103,7 +115,8 @@ public sealed class LightQProcessor : IAsyncDisposable
                 _client.Options,
                 _client.Logger,
                 (topic, options) => _client.ConsumeAsync(topic, options),
-                () => _client.State == ConnectionState.Closed
+                () => _client.State == ConnectionState.Closed,
+                Probe
             );
             var run = new ProcessorRun(client, Topic, Group, Options, handle, _onError);
             try

@@ -112,8 +112,9 @@ public static class LightQServiceCollectionExtensions
     /// <summary>
     /// Registers a processor that starts and stops with the host, and its handler, which is created for every message.
     /// The processor always settles explicitly (<see cref="LightQ.Client.SettleMode.Explicit"/>): messages that were
-    /// not settled when this program dies are redelivered. The host does not start if the broker rejects the
-    /// subscription or cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> it starts without the
+    /// not settled when this program dies are redelivered. The host does not start if the handler cannot be made, the
+    /// broker rejects the subscription or cannot be reached. If the handler cannot be made later, the processor pauses,
+    /// as with <see cref="ProcessMessageEventArgs.PauseAsync"/>. With <see cref="LightQClientOptions.WaitForBroker"/> it starts without the
     /// broker, and the processor starts when the broker runs.
     /// </summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
@@ -143,10 +144,11 @@ public static class LightQServiceCollectionExtensions
         where THandler : class, IMessageHandler
     {
         ArgumentNullException.ThrowIfNull(services);
-        services.TryAddScoped<THandler>();
-        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle = static (scope, args) =>
-            scope.GetRequiredService<THandler>().HandleAsync(args);
-        return AddProcessor(services, new ProcessorRegistration(topic, group, options, handle, configure, clientKey));
+        Func<IServiceProvider, IMessageHandler> make = static scope => scope.GetRequiredService<THandler>();
+        return AddProcessor<THandler>(
+            services,
+            new ProcessorRegistration(topic, group, options, typeof(THandler), make, configure, clientKey)
+        );
     }
 
     /// <summary>The same, for a handler of values.</summary>
@@ -158,7 +160,9 @@ public static class LightQServiceCollectionExtensions
     /// </param>
     /// <param name="topic">The name of a durable topic.</param>
     /// <param name="group">The group to join.</param>
-    /// <param name="serializer">Reads the bodies.</param>
+    /// <param name="serializer">
+    /// Reads the bodies; null (the default) for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// </param>
     /// <param name="options">How the processor works; null for the defaults.</param>
     /// <param name="configure">
     /// Changes the processor before it starts, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>;
@@ -173,7 +177,7 @@ public static class LightQServiceCollectionExtensions
         this IServiceCollection services,
         string topic,
         string group,
-        IMessageSerializer<T> serializer,
+        IMessageSerializer<T>? serializer = null,
         ProcessorOptions? options = null,
         Action<IServiceProvider, LightQProcessor>? configure = null,
         object? clientKey = null
@@ -181,11 +185,14 @@ public static class LightQServiceCollectionExtensions
         where THandler : class, IMessageHandler<T>
     {
         ArgumentNullException.ThrowIfNull(services);
-        ArgumentNullException.ThrowIfNull(serializer);
-        services.TryAddScoped<THandler>();
-        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle = (scope, args) =>
-            scope.GetRequiredService<THandler>().HandleAsync(args.GetValue(serializer), args);
-        return AddProcessor(services, new ProcessorRegistration(topic, group, options, handle, configure, clientKey));
+        Func<IServiceProvider, IMessageHandler> make = scope => new ValueHandler<T>(
+            scope.GetRequiredService<THandler>(),
+            serializer ?? scope.GetRequiredService<IMessageSerializer<T>>()
+        );
+        return AddProcessor<THandler>(
+            services,
+            new ProcessorRegistration(topic, group, options, typeof(THandler), make, configure, clientKey)
+        );
     }
 
     /// <summary>
@@ -368,8 +375,16 @@ public static class LightQServiceCollectionExtensions
     }
 
     // Not AddHostedService, which takes a type once: an application may have many processors.
-    private static IServiceCollection AddProcessor(IServiceCollection services, ProcessorRegistration registration)
+    private static IServiceCollection AddProcessor<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler
+    >(IServiceCollection services, ProcessorRegistration registration)
+        where THandler : class
     {
+        Type handler = typeof(THandler);
+        Type? open = handler.IsGenericType ? handler.GetGenericTypeDefinition() : null;
+        // Registered already may also be the open type, for whatever it is closed with.
+        if (open is null || !services.Any(s => s.ServiceType == open && s.ServiceKey is null))
+            services.TryAddScoped<THandler>();
         AddressArgument.Parse(registration.Topic, null);
         return AddStart(services, registration.ClientKey)
             .AddSingleton<IHostedService>(provider => new ProcessorService(provider, registration));

@@ -148,12 +148,13 @@ public readonly struct Message
     public bool TryGetTraceContext(out ActivityContext context) => TraceContext.TryRead(Headers, out context);
 
     /// <summary>
-    /// The message with the value of its body. Throws nothing: if the serializer cannot read the body,
+    /// The message with the value of its body. If the serializer cannot read the body, not this method but
     /// <see cref="Message{T}.Value"/> throws.
     /// </summary>
     /// <typeparam name="T">The type of the published value.</typeparam>
     /// <param name="serializer">Reads the body.</param>
     /// <param name="topic">The topic's name, for error messages.</param>
+    /// <exception cref="UnusableSerializerException">The serializer cannot read any body.</exception>
     public Message<T> As<T>(IMessageSerializer<T> serializer, string topic)
     {
         ArgumentNullException.ThrowIfNull(serializer);

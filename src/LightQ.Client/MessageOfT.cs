@@ -6,7 +6,8 @@ namespace LightQ.Client;
 /// <summary>A received message with the value of its body.</summary>
 /// <typeparam name="T">The type of the published value.</typeparam>
 /// <remarks>
-/// A body that cannot be read as a value does not end the enumeration: only <see cref="Value"/> throws.
+/// A body that cannot be read as a value does not end the enumeration: only <see cref="Value"/> throws. A serializer
+/// that cannot read any body ends it (<see cref="UnusableSerializerException"/>).
 /// </remarks>
 public readonly struct Message<T>
 {
@@ -48,9 +49,11 @@ public readonly struct Message<T>
                     : serializer.Deserialize(raw.BodySpan)
             );
         }
-        catch (Exception e)
+        catch (Exception e) when (e is not (ProcessorPausedException or UnusableSerializerException))
         {
-            // Whatever a serializer throws about bytes of unknown origin belongs to this message alone.
+            // Whatever a serializer throws about bytes of unknown origin belongs to this message alone, unless it could
+            // read no other, either.
+            ThrowIfUnusable(serializer, e);
             string? contentType = raw.TryGetHeader("content-type", out ReadOnlySpan<byte> header)
                 ? Encoding.UTF8.GetString(header)
                 : null;
@@ -58,6 +61,20 @@ public readonly struct Message<T>
                 raw,
                 new UndecodableMessageException(topic, raw.Partition, raw.Offset, typeof(T), contentType, e)
             );
+        }
+    }
+
+    private static void ThrowIfUnusable(IMessageSerializer<T> serializer, Exception error)
+    {
+        if (error is TypeInitializationException or MissingMemberException or DllNotFoundException)
+            throw new UnusableSerializerException(typeof(T), error);
+        try
+        {
+            serializer.EnsureCanRead();
+        }
+        catch (Exception e)
+        {
+            throw new UnusableSerializerException(typeof(T), e);
         }
     }
 }

@@ -11,4 +11,10 @@ public enum ProcessErrorSource
 
     /// <summary>It was completing a message or giving it back: the message is redelivered.</summary>
     Settle = 2,
+
+    /// <summary>
+    /// It pauses: its handler cannot be made, its serializer cannot read, or the handler asked for a pause. Reported
+    /// once, when the pause begins, and without a message: no message is to blame.
+    /// </summary>
+    Pause = 3,
 }

@@ -4,14 +4,16 @@ namespace LightQ.Client.Hosting;
 /// <param name="Topic">The topic.</param>
 /// <param name="Group">The group.</param>
 /// <param name="Options">How it works.</param>
-/// <param name="Handle">Handles a message, with the services of its scope.</param>
+/// <param name="Handler">The handler's type.</param>
+/// <param name="Make">Makes a handler of one message, of the services of its scope.</param>
 /// <param name="Configure">Changes the processor before it begins.</param>
 /// <param name="ClientKey">The key of the client; null for the one without.</param>
 internal sealed record ProcessorRegistration(
     string Topic,
     string Group,
     ProcessorOptions? Options,
-    Func<IServiceProvider, ProcessMessageEventArgs, Task> Handle,
+    Type Handler,
+    Func<IServiceProvider, IMessageHandler> Make,
     Action<IServiceProvider, LightQProcessor>? Configure,
     object? ClientKey
 );

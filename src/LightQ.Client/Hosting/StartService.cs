@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using LightQ.Client.Connections;
 using Microsoft.Extensions.Hosting;
 
@@ -20,6 +21,7 @@ internal sealed class StartService(
     private static readonly TimeSpan FirstSilence = TimeSpan.FromSeconds(5),
         LongestSilence = TimeSpan.FromMinutes(5);
 
+    private readonly ConcurrentQueue<LightQProcessor> _processors = new();
     private readonly IHostedProducer[] _producers = [.. producers];
     private readonly TaskCompletionSource _ready = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private LightQException? _unanswered;
@@ -34,7 +36,24 @@ internal sealed class StartService(
     /// <summary>The producers of the host.</summary>
     public IReadOnlyList<IHostedProducer> Producers => _producers;
 
+    /// <summary>Why one of the host's processors handles nothing; null while all do, as far as is known.</summary>
+    public (LightQProcessor Processor, Exception Reason)? ProcessorFailure
+    {
+        get
+        {
+            foreach (LightQProcessor processor in _processors)
+            {
+                if (processor.Failure is { } reason)
+                    return (processor, reason);
+            }
+            return null;
+        }
+    }
+
     private TimeProvider Time => client.Options.ConnectionTime;
+
+    /// <summary>A processor of the host, whose health is the host's.</summary>
+    public void Add(LightQProcessor processor) => _processors.Enqueue(processor);
 
     /// <summary>Begins what needs the broker while the host starts.</summary>
     /// <returns>

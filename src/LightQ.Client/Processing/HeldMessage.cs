@@ -51,6 +51,9 @@ internal sealed class HeldMessage : IDisposable
 
     public Message Message { get; }
 
+    /// <summary>The number of the subscription that brought it.</summary>
+    public int Turn { get; init; }
+
     /// <summary>The lane that orders the message; null for none.</summary>
     public Lane? Lane { get; set; }
 

@@ -31,6 +31,15 @@ internal sealed class ProcessOperations(LightQClientOptions broker, string topic
         return new ProcessObservation(operation, span, broker.TimeProvider);
     }
 
+    /// <summary>The processor has paused (1), or works again or ends (-1).</summary>
+    public void CountPaused(int change) =>
+        Instruments.PausedProcessors.Add(
+            change,
+            new(Attributes.System, "lightq"),
+            new(Attributes.Destination, topic),
+            new(Attributes.Group, group)
+        );
+
     private Operation OperationOf(int partition) =>
         new("process", "process", ActivityKind.Consumer, new OperationPlace(broker, topic, partition, group));
 }

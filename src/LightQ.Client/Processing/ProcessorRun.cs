@@ -11,7 +11,8 @@ namespace LightQ.Client.Processing;
 /// <remarks>
 /// Everything delivered is taken at once, so that its lock is renewed also while it waits for a handler; the broker
 /// bounds how much that is. A message is settled while its loop's next handler runs already: waiting for the answer
-/// would leave the handler idle for a round trip.
+/// would leave the handler idle for a round trip. A pause ends the subscription when nothing is in hand: see
+/// <see cref="Circuit"/>.
 /// </remarks>
 internal sealed class ProcessorRun(
     ProcessorClient client,
@@ -31,6 +32,8 @@ internal sealed class ProcessorRun(
     private readonly CancellationTokenSource _stopping = new();
     private readonly TaskCompletionSource _subscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ReadyMessages _ready = new(options.Ordering);
+    private readonly Circuit _circuit = new(client.Options.TimeProvider);
+    private readonly ConcurrentQueue<HeldMessage> _kept = new();
     private readonly ConcurrentDictionary<HeldMessage, bool> _running = new();
     private readonly FailureLog _failures = new(client.Logger, client.Options.TimeProvider, topic, group);
     private readonly ProcessOperations _operations = new(
@@ -41,6 +44,10 @@ internal sealed class ProcessorRun(
     private IAsyncEnumerator<Message>? _messages;
     private Task _ended = Task.CompletedTask;
     private volatile bool _givesUp;
+    private volatile Exception? _receiveFailure;
+
+    /// <summary>Why no message is handled; null while messages are, as far as is known.</summary>
+    public Exception? Failure => _circuit.Failure ?? _receiveFailure;
 
     private TimeProvider Time => client.Options.TimeProvider;
 
@@ -77,6 +84,9 @@ internal sealed class ProcessorRun(
 
     public void Dispose()
     {
+        LetGo();
+        if (_circuit.Stop())
+            _operations.CountPaused(-1);
         _stopping.Dispose();
         _failures.Dispose();
     }
@@ -103,14 +113,23 @@ internal sealed class ProcessorRun(
         // Of its own: what still runs when a stop has left it alone may not touch the source.
         CancellationToken stopping = _stopping.Token;
         TimeSpan delay = FirstDelay;
-        while (true)
+        while (await MayReceiveAsync(stopping).ConfigureAwait(false))
         {
-            IAsyncEnumerator<Message> messages = client.Consume(topic, ToConsumeOptions()).GetAsyncEnumerator(stopping);
+            if (!_circuit.TryBegin(out int turn, out bool isTrial))
+                continue;
+            var over = new CancellationTokenSource();
+            using CancellationTokenRegistration first = stopping.UnsafeRegister(Cancel, over);
+            using CancellationTokenRegistration second = _circuit.TurnOver.UnsafeRegister(Cancel, over);
+            IAsyncEnumerator<Message> messages = client
+                .Consume(topic, ToConsumeOptions(isTrial))
+                .GetAsyncEnumerator(over.Token);
             try
             {
                 while (await messages.MoveNextAsync().ConfigureAwait(false))
                 {
-                    _ready.Add(new HeldMessage(messages.Current, Time, options.MaxLockRenewal, OnCancelFailed));
+                    _ready.Add(
+                        new HeldMessage(messages.Current, Time, options.MaxLockRenewal, OnCancelFailed) { Turn = turn }
+                    );
                     delay = FirstDelay;
                 }
             }
@@ -121,12 +140,19 @@ internal sealed class ProcessorRun(
                 _subscribed.TrySetCanceled(stopping);
                 return;
             }
+            catch (OperationCanceledException) when (over.IsCancellationRequested)
+            {
+                // Gives back what was not begun, uncounted.
+                await messages.DisposeAsync().ConfigureAwait(false);
+                continue;
+            }
             catch (Exception e)
             {
                 // Not only the client's: what handlers of gaps throw surfaces here, too.
                 await messages.DisposeAsync().ConfigureAwait(false);
                 if (_subscribed.TrySetException(e))
                     return;
+                _receiveFailure = e;
                 await ReportAsync(ProcessErrorSource.Receive, e, null).ConfigureAwait(false);
             }
             if (client.IsClosed() || !await WaitAsync(delay, stopping).ConfigureAwait(false))
@@ -135,16 +161,69 @@ internal sealed class ProcessorRun(
         }
     }
 
-    private ConsumeOptions ToConsumeOptions() =>
+    private static void Cancel(object? source) => ((CancellationTokenSource)source!).Cancel();
+
+    /// <summary>Waits until a pause, if there is one, is over.</summary>
+    /// <returns>False when the processor stops.</returns>
+    private async Task<bool> MayReceiveAsync(CancellationToken stopping)
+    {
+        if (!_circuit.Turns)
+            return !stopping.IsCancellationRequested;
+        // The subscription may have been lost before: then handlers may still run.
+        using (var either = CancellationTokenSource.CreateLinkedTokenSource(stopping, _circuit.TurnOver))
+            await Task.Delay(Timeout.Infinite, either.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        LetGo();
+        while (!stopping.IsCancellationRequested && _circuit.PauseLeft is { } left)
+        {
+            if (left > TimeSpan.Zero)
+            {
+                await WaitAsync(left, stopping).ConfigureAwait(false);
+                continue;
+            }
+            _circuit.Try();
+            if (await ProbeAsync().ConfigureAwait(false) is { } error)
+                _circuit.Pause(error, error.Duration);
+        }
+        return !stopping.IsCancellationRequested;
+    }
+
+    /// <summary>Makes what handles messages, without a message.</summary>
+    /// <returns>Why it cannot be made.</returns>
+    private async Task<ProcessorPausedException?> ProbeAsync()
+    {
+        try
+        {
+            await (client.Probe?.Invoke() ?? Task.CompletedTask).ConfigureAwait(false);
+            return null;
+        }
+        catch (ProcessorPausedException e)
+        {
+            return e;
+        }
+    }
+
+    /// <summary>What was not begun goes back with the subscription: nothing renews it.</summary>
+    private void LetGo()
+    {
+        _ready.Clear();
+        while (_kept.TryDequeue(out HeldMessage? kept))
+            kept.Dispose();
+    }
+
+    private ConsumeOptions ToConsumeOptions(bool isTrial) =>
         new()
         {
             Group = group,
             SettleMode = SettleMode.Explicit,
-            MaxInFlight = options.EffectiveMaxInFlight,
+            MaxInFlight = isTrial ? 1 : options.EffectiveMaxInFlight,
             LockDuration = options.LockDuration,
             Start = options.Start,
             Filter = options.Filter,
-            OnSubscribed = _ => _subscribed.TrySetResult(),
+            OnSubscribed = _ =>
+            {
+                _receiveFailure = null;
+                _subscribed.TrySetResult();
+            },
         };
 
     private async Task<bool> WaitAsync(TimeSpan delay, CancellationToken stopping)
@@ -171,32 +250,38 @@ internal sealed class ProcessorRun(
                 Release(held);
                 continue;
             }
-            Exception? error = await HandleAsync(held).ConfigureAwait(false);
+            if (!_circuit.TryEnter(held.Turn))
+            {
+                _kept.Enqueue(held);
+                continue;
+            }
+            (Exception? error, bool isPaused) = await HandleAsync(held).ConfigureAwait(false);
             await settled.ConfigureAwait(false);
-            settled = SettleAsync(held, error);
+            settled = isPaused ? KeepAsync(held) : SettleAsync(held, error);
         }
         await settled.ConfigureAwait(false);
     }
 
-    /// <returns>What the handler threw.</returns>
-    private async Task<Exception?> HandleAsync(HeldMessage held)
+    /// <returns>What the handler threw, and whether it has paused the processor.</returns>
+    private async Task<(Exception? Error, bool IsPaused)> HandleAsync(HeldMessage held)
     {
         _running.TryAdd(held, true);
+        var args = new ProcessMessageEventArgs(held.Message, topic, group, Pause, held.Token);
         ProcessObservation observation = default;
         try
         {
             observation = _operations.Begin(held.Message);
             if (_givesUp)
                 held.Cancel();
-            await handle(new ProcessMessageEventArgs(held.Message, topic, group, held.Token)).ConfigureAwait(false);
+            await handle(args).ConfigureAwait(false);
             observation.End();
-            return null;
+            return (null, args.IsPaused);
         }
         catch (Exception e)
         {
-            // Reported, and the message abandoned.
+            // Reported, and the message abandoned; or the processor pauses.
             observation.End(e);
-            return e;
+            return (e, PausesBy(e) || args.IsPaused);
         }
         finally
         {
@@ -204,16 +289,67 @@ internal sealed class ProcessorRun(
         }
     }
 
+    /// <summary>Pauses if an exception, or what is inside, asks for it.</summary>
+    private bool PausesBy(Exception exception)
+    {
+        ProcessorPausedException? pause = exception switch
+        {
+            ProcessorPausedException asked => asked,
+            UnusableSerializerException e => new ProcessorPausedException(e.Message, null, e),
+            _ => null,
+        };
+        if (pause is not null)
+        {
+            Pause(pause);
+            return true;
+        }
+        return exception is AggregateException several
+            ? several.InnerExceptions.Any(PausesBy)
+            : exception.InnerException is { } inner && PausesBy(inner);
+    }
+
+    private void Pause(ProcessorPausedException pause)
+    {
+        if (_circuit.Pause(pause, pause.Duration) is not { } time)
+            return;
+        _operations.CountPaused(1);
+        ClientLog.ProcessorPaused(client.Logger, pause, topic, group, pause.Message, time.TotalSeconds);
+        if (onError is not null)
+            _ = ReportAsync(ProcessErrorSource.Pause, pause, null);
+    }
+
+    /// <summary>Leaves a message to the end of its subscription, which gives it back uncounted.</summary>
+    private Task KeepAsync(HeldMessage held)
+    {
+        _kept.Enqueue(held);
+        Leave(works: false);
+        return Task.CompletedTask;
+    }
+
+    private void Leave(bool works)
+    {
+        if (!_circuit.Leave(works))
+            return;
+        _operations.CountPaused(-1);
+        ClientLog.ProcessorWorks(client.Logger, topic, group, _circuit.PausedFor.TotalSeconds);
+    }
+
     private async Task SettleAsync(HeldMessage held, Exception? error)
     {
+        // A handler that was told to give up and did has lost its message, or goes with the subscription: that delivery
+        // does not count.
+        bool gaveUp = error is OperationCanceledException && held.Token.IsCancellationRequested;
         try
         {
             if (error is null)
+            {
                 await CompleteAsync(held).ConfigureAwait(false);
-            else if (error is not OperationCanceledException || !held.Token.IsCancellationRequested)
-                await AbandonAsync(held, error).ConfigureAwait(false);
-            // A handler that was told to give up and did has lost its message, or goes with the subscription: that
-            // delivery does not count.
+            }
+            else if (!gaveUp && !await AbandonAsync(held, error).ConfigureAwait(false))
+            {
+                await KeepAsync(held).ConfigureAwait(false);
+                return;
+            }
         }
         catch (Exception e)
         {
@@ -221,6 +357,7 @@ internal sealed class ProcessorRun(
             await ReportAsync(ProcessErrorSource.Settle, e, held.Message).ConfigureAwait(false);
         }
         Release(held);
+        Leave(works: !gaveUp);
     }
 
     private async Task CompleteAsync(HeldMessage held)
@@ -238,9 +375,11 @@ internal sealed class ProcessorRun(
         }
     }
 
-    private async Task AbandonAsync(HeldMessage held, Exception error)
+    /// <returns>False if the error handler has paused the processor: the message is not to blame.</returns>
+    private async Task<bool> AbandonAsync(HeldMessage held, Exception error)
     {
-        await ReportAsync(ProcessErrorSource.Handler, error, held.Message).ConfigureAwait(false);
+        if (await ReportAsync(ProcessErrorSource.Handler, error, held.Message).ConfigureAwait(false))
+            return false;
         // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
         string reason = $"{error.GetType().Name}: {error.Message}";
         await held
@@ -248,6 +387,7 @@ internal sealed class ProcessorRun(
                 reason: reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength]
             )
             .ConfigureAwait(false);
+        return true;
     }
 
     private void Release(HeldMessage held)
@@ -258,21 +398,28 @@ internal sealed class ProcessorRun(
 
     private void OnCancelFailed(Exception e) => _failures.Handler(e, nameof(ProcessMessageEventArgs.CancellationToken));
 
-    private async Task ReportAsync(ProcessErrorSource source, Exception exception, Message? message)
+    /// <returns>Whether the error handler has paused the processor.</returns>
+    private async Task<bool> ReportAsync(ProcessErrorSource source, Exception exception, Message? message)
     {
         if (onError is null)
         {
             _failures.Processing(exception, source, message);
-            return;
+            return false;
         }
         try
         {
             await onError(new ProcessErrorEventArgs(source, exception, topic, group, message)).ConfigureAwait(false);
+            return false;
+        }
+        catch (Exception e) when (source == ProcessErrorSource.Handler && PausesBy(e))
+        {
+            return true;
         }
         catch (Exception e)
         {
             // There is nobody left to tell.
             _failures.Handler(e, nameof(LightQProcessor.ProcessErrorAsync));
+            return false;
         }
     }
 }

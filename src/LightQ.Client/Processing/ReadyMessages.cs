@@ -42,7 +42,8 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
         HeldMessage? next;
         lock (_lanes)
         {
-            if (!lane.Waiting.TryDequeue(out next))
+            bool isCurrent = _lanes.TryGetValue(lane.Key, out Lane? current) && ReferenceEquals(current, lane);
+            if (!lane.Waiting.TryDequeue(out next) && isCurrent)
                 _lanes.Remove(lane.Key);
         }
         if (next is not null)
@@ -68,16 +69,24 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
     public void Close()
     {
         _ready.Writer.TryComplete();
+        lock (_lanes)
+            _isClosed = true;
+        Clear();
+    }
+
+    /// <summary>Lets go of what waits.</summary>
+    public void Clear()
+    {
         while (_ready.Reader.TryRead(out HeldMessage? ready))
             ready.Dispose();
         lock (_lanes)
         {
-            _isClosed = true;
             foreach (Lane lane in _lanes.Values)
             {
                 while (lane.Waiting.TryDequeue(out HeldMessage? waiting))
                     waiting.Dispose();
             }
+            _lanes.Clear();
         }
     }
 

@@ -45,4 +45,10 @@ internal static class Instruments
         "How long handlers took.",
         advice: Seconds
     );
+
+    public static readonly UpDownCounter<long> PausedProcessors = Meter.CreateUpDownCounter<long>(
+        "lightq.client.paused.processors",
+        "{processor}",
+        "Processors that are paused, because their handler cannot be made or has asked for it."
+    );
 }

@@ -39,6 +39,23 @@ internal sealed class ProcessingExamples(LightQClient client)
         Errors.Enqueue(Console.ToString());
     }
 
+    public void Pause(LightQProcessor processor)
+    {
+        // SHOWN: pause
+        processor.ProcessMessageAsync += async args =>
+        {
+            try
+            {
+                await BillAsync(args.Message.GetText(), args.CancellationToken);
+            }
+            catch (HttpRequestException e)
+            {
+                await args.PauseAsync(TimeSpan.FromSeconds(30), $"The ledger does not answer: {e.Message}");
+            }
+        };
+        // SHOWN: end
+    }
+
     public async Task FetchAsync()
     {
         // SHOWN: fetch
