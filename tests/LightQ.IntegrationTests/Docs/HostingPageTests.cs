@@ -36,8 +36,9 @@ public sealed class HostingPageTests
             await host.StartAsync(Cancel);
             for (int i = 0; i < 3; i++)
                 await producer.PublishAsync(new Order($"{i}", i), cancellationToken: Cancel);
+            // One for each message, and one that was made before any came.
             await Eventually.TrueAsync(
-                () => book.Closed.Count == 3,
+                () => book.Closed.Count == 4,
                 TimeSpan.FromSeconds(30),
                 () => $"{book.Entries.Count} entries, {book.Closed.Count} ledgers closed"
             );
