@@ -86,7 +86,8 @@ public sealed class LightQProcessor : IAsyncDisposable
 
     /// <summary>
     /// Why the processor handles no messages: it pauses (<see cref="ProcessMessageEventArgs.PauseAsync"/>), or the
-    /// broker has ended its subscription. Null while it handles what comes, as far as is known, and while it is stopped.
+    /// broker has ended its subscription. Null while it handles what comes, as far as is known, and while it is
+    /// stopped.
     /// </summary>
     public Exception? Failure => Volatile.Read(ref _run)?.Failure;
 

@@ -114,8 +114,8 @@ public static class LightQServiceCollectionExtensions
     /// The processor always settles explicitly (<see cref="LightQ.Client.SettleMode.Explicit"/>): messages that were
     /// not settled when this program dies are redelivered. The host does not start if the handler cannot be made, the
     /// broker rejects the subscription or cannot be reached. If the handler cannot be made later, the processor pauses,
-    /// as with <see cref="ProcessMessageEventArgs.PauseAsync"/>. With <see cref="LightQClientOptions.WaitForBroker"/> it starts without the
-    /// broker, and the processor starts when the broker runs.
+    /// as with <see cref="ProcessMessageEventArgs.PauseAsync"/>. With <see cref="LightQClientOptions.WaitForBroker"/>
+    /// the host starts without the broker, and the processor starts when the broker runs.
     /// </summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
     /// <param name="services">

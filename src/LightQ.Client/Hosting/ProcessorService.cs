@@ -60,7 +60,7 @@ internal sealed class ProcessorService : BackgroundService
     }
 
     /// <summary>
-    /// Makes a handler once, before any message comes: what is missing fails the start, with the words of the container.
+    /// Makes a handler once, before any message comes: what is missing fails the start, with the container's words.
     /// </summary>
     private async Task CheckAsync()
     {

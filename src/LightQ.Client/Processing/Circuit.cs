@@ -59,7 +59,7 @@ internal sealed class Circuit(TimeProvider time)
         }
     }
 
-    /// <summary>Whether the subscription is to end, or has ended, and the next may not begin before it is let to.</summary>
+    /// <summary>Whether the subscription is to end, or has ended, and the next has not begun.</summary>
     public bool Turns
     {
         get

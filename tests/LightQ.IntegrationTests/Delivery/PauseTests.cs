@@ -7,7 +7,7 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Delivery;
 
-/// <summary>A processor whose handler says that something is down: it stops asking, and no message pays for it.</summary>
+/// <summary>A processor whose handler says that something is down: it stops asking, and no message pays.</summary>
 public sealed class PauseTests
 {
     private const int Jobs = 40;
@@ -145,8 +145,8 @@ public sealed class PauseTests
         ];
         Assert.Equal(
             [
-                "The processor of jobs for workers pauses for 10 s, and longer while trials fail: Its handler asked for a "
-                    + "pause. Messages wait in the group, and no delivery counts.",
+                "The processor of jobs for workers pauses for 10 s, and longer while trials fail: Its handler "
+                    + "asked for a pause. Messages wait in the group, and no delivery counts.",
                 "The processor of jobs for workers works again, after 1210 s.",
             ],
             said
