@@ -37,6 +37,7 @@ internal sealed class MessageEnumerator(
     private int _sourceEnd;
     private int _left;
     private long _sourceOffset;
+    private long _firstOffset;
 
     public Message Current => new(_memory, _record, _offset, Partition, Lock);
 
@@ -70,9 +71,8 @@ internal sealed class MessageEnumerator(
             _headerLength >= BatchLayout.HeaderSize && batch.UncompressedLength >= 0 && end <= BatchStart + BatchLength;
         _sourceEnd = fits ? (int)end : 0;
         _sourceOffset = batch.BaseOffset;
-        _left = BatchSkip + BatchCount;
-        for (int skip = BatchSkip; skip > 0 && TryMeasure(out int length); skip--)
-            Pass(length);
+        _firstOffset = batch.BaseOffset + BatchSkip;
+        _left = BatchCount > 0 ? BatchSkip + BatchCount : 0;
         if (_left > 0)
             return TakePiece();
         ReportDamage();
@@ -83,22 +83,28 @@ internal sealed class MessageEnumerator(
     /// <returns>False when the batch has none left.</returns>
     private bool TakePiece()
     {
-        int from = 0,
+        byte[] memory = Memory;
+        int at = _source,
+            from = 0,
             length = 0;
-        while (_left > 0 && TryMeasure(out int record))
+        while (_left > 0 && _sourceEnd - at >= RecordLayout.FixedSize)
         {
-            if (length != 0 && _headerLength + length + record > PieceBytes)
+            long record = RecordLengthAt(memory, at);
+            if (record > _sourceEnd - at || (length != 0 && _headerLength + length + record > PieceBytes))
                 break;
-            bool isWanted = Filter is null || IsWanted();
+            bool isWanted = _sourceOffset >= _firstOffset && (Filter is null || IsWanted(at));
             if (isWanted && length == 0)
-                (from, _offset) = (_source, _sourceOffset);
+                (from, _offset) = (at, _sourceOffset);
             if (isWanted)
-                length += record;
-            Pass(record);
+                length += (int)record;
+            at += (int)record;
+            _left--;
+            _sourceOffset++;
             // What is copied lies side by side.
             if (!isWanted && length != 0)
                 break;
         }
+        _source = at;
         if (length != 0)
         {
             Copy(from, length);
@@ -122,31 +128,12 @@ internal sealed class MessageEnumerator(
         _end = _memory.Length;
     }
 
-    private bool IsWanted()
+    private bool IsWanted(int record)
     {
-        if (Filter!.Matches(new Message(Memory, _source, _sourceOffset, Partition, default).HeaderBytes))
+        if (Filter!.Matches(new Message(Memory, record, _sourceOffset, Partition, default).HeaderBytes))
             return true;
         PassOver(_sourceOffset, 1);
         return false;
-    }
-
-    /// <summary>The length of the next record of the batch.</summary>
-    /// <returns>False when it is not whole.</returns>
-    private bool TryMeasure(out int length)
-    {
-        length = 0;
-        if (_sourceEnd - _source < RecordLayout.FixedSize)
-            return false;
-        long whole = RecordLengthAt(Memory, _source);
-        length = (int)whole;
-        return whole <= _sourceEnd - _source;
-    }
-
-    private void Pass(int length)
-    {
-        _source += length;
-        _left--;
-        _sourceOffset++;
     }
 
     private static long RecordLengthAt(byte[] memory, int at)
