@@ -148,6 +148,16 @@ internal static partial class ClientLog
     public static partial void HandlerFailedAgain(ILogger logger, string @event, string error);
 
     [LoggerMessage(
+        14,
+        LogLevel.Warning,
+        "{Count} messages of {Topic} in a row were settled by {Group} after their locks had run out, and are delivered "
+            + "again. The work takes longer than the locks last: look at LockDuration and MaxLockRenewal, and if "
+            + "messages wait in the application for their turn, at MaxInFlight and MaxConcurrency. "
+            + "This is said once in 10 minutes; the metric lightq.client.late.messages counts them."
+    )]
+    public static partial void SettledLate(ILogger logger, int count, string topic, string? group);
+
+    [LoggerMessage(
         2084,
         LogLevel.Warning,
         "Another producer of {Topic} has taken its name, {Name}, over from the one that had fenced the producer before."

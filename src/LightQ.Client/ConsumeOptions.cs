@@ -122,9 +122,9 @@ public sealed record ConsumeOptions
     public MessageFilter? Filter { get; init; }
 
     /// <summary>
-    /// In a group with <see cref="SettleMode.Explicit"/>: how many unsettled messages this member may hold. Default 0:
-    /// as many as its credit allows. A small number spreads slow work evenly, and leaves to other members the messages
-    /// that this program cannot work on yet.
+    /// In a group with <see cref="SettleMode.Explicit"/>: how many unsettled messages this member may hold at most, on
+    /// each partition. Default 0: no limit but its credit. It holds about what it works off in a tenth of a second, so
+    /// a limit is seldom needed.
     /// </summary>
     public int MaxInFlight
     {
@@ -146,6 +146,23 @@ public sealed record ConsumeOptions
         get;
         init => field = CheckLockDuration(value);
     }
+
+    /// <summary>
+    /// In a group with <see cref="SettleMode.Explicit"/>: for how long the client renews the lock of what the
+    /// application has in its hands, counted from when it got it: the message or batch of the loop's turn, or what the
+    /// last fetch returned. 0 to 24 h, default 5 min; 0 never renews it. After that the lock expires, and the message
+    /// is redelivered. The limit protects against work that hangs. Messages that wait in the client need no limit:
+    /// their locks are renewed while the loop goes on.
+    /// </summary>
+    public TimeSpan MaxLockRenewal
+    {
+        get;
+        init =>
+            field =
+                value >= TimeSpan.Zero && value <= TimeSpan.FromDays(1)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(value), value, "The time is 0 to 24 h.");
+    } = TimeSpan.FromMinutes(5);
 
     /// <summary>
     /// Whether the checksum of every batch is verified. Default: true. A batch that fails is reported as a gap.

@@ -519,8 +519,17 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <param name="topic">The topic's name, for all its partitions; <c>orders/3</c> names one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <exception cref="ArgumentException">The name is not valid, or the options contradict each other.</exception>
-    public MessageConsumer CreateConsumer(string topic, ConsumeOptions? options = null) =>
-        new(Consume(topic, options, default), Options.TimeProvider);
+    public MessageConsumer CreateConsumer(string topic, ConsumeOptions? options = null)
+    {
+        options ??= new ConsumeOptions();
+        var window = new InFlightWindow(0);
+        return new MessageConsumer(
+            Consume(topic, options, default, window),
+            window,
+            Options.TimeProvider,
+            options.MaxLockRenewal
+        );
+    }
 
     /// <summary>
     /// Closes the client's own producers, waiting up to 5 s for their messages under way, and then the connection.
@@ -539,7 +548,12 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// </summary>
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 
-    private ConsumeStream Consume(string topic, ConsumeOptions? options, CancellationToken cancellationToken)
+    internal ConsumeStream Consume(
+        string topic,
+        ConsumeOptions? options,
+        CancellationToken cancellationToken,
+        InFlightWindow? window = null
+    )
     {
         options ??= new ConsumeOptions();
         TopicAddress address = AddressArgument.Parse(topic, options.Partition);
@@ -561,17 +575,22 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
             );
         }
 
-        return new ConsumeStream(cancelled => SubscribeAsync(address.Topic, options, cancelled), cancellationToken);
+        return new ConsumeStream(
+            (loop, cancelled) => SubscribeAsync(loop, address.Topic, options, cancelled),
+            window,
+            cancellationToken
+        );
     }
 
     private async Task<Consumer> SubscribeAsync(
+        ILoop loop,
         string topic,
         ConsumeOptions options,
         CancellationToken cancellationToken
     )
     {
         await _links.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        var consumer = new Consumer(_links, topic, options, _events);
+        var consumer = new Consumer(_links, topic, options, _events, loop);
         await consumer.OpenAsync(cancellationToken).ConfigureAwait(false);
         return consumer;
     }

@@ -115,7 +115,7 @@ public sealed class LightQProcessor : IAsyncDisposable
             var client = new ProcessorClient(
                 _client.Options,
                 _client.Logger,
-                (topic, options) => _client.ConsumeAsync(topic, options),
+                (topic, options, window) => _client.Consume(topic, options, default, window),
                 () => _client.State == ConnectionState.Closed,
                 Probe
             );

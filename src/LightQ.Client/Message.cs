@@ -83,14 +83,8 @@ public readonly struct Message
     /// </summary>
     public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
 
-    /// <summary>How long a new or renewed lock lasts.</summary>
-    internal TimeSpan LockDuration => TimeSpan.FromMilliseconds(_lock.Milliseconds);
-
-    /// <summary>
-    /// With explicit settlement: cancelled when the connection on which the message came has ended; what is said of it
-    /// then reaches nobody.
-    /// </summary>
-    internal CancellationToken DeliveryEnded => _lock.Ended;
+    /// <summary>What the message is settled with.</summary>
+    internal DeliveryLock DeliveryLock => _lock;
 
     private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(_memory.AsSpan(_record));
 

@@ -1,3 +1,5 @@
+using LightQ.Client.Consuming;
+
 namespace LightQ.Client;
 
 /// <summary>
@@ -5,16 +7,15 @@ namespace LightQ.Client;
 /// <see cref="LightQClient.CreateConsumer"/>; keep it, do not create one per fetch.
 /// </summary>
 /// <remarks>
-/// The first fetch opens the subscription, which stays open between fetches. Meanwhile the broker goes on delivering as
-/// far as credit and <see cref="ConsumeOptions.MaxInFlight"/> allow. So most fetches find their messages in this
-/// program already. With explicit settlement in a group, the locks of these messages run meanwhile. A message whose
-/// lock has expired before it is fetched is left out, because it is redelivered. So keep
-/// <see cref="ConsumeOptions.MaxInFlight"/> near what a fetch takes. One fetch at a time. An error ends the
-/// subscription, and the next fetch opens another.
+/// The first fetch opens the subscription, which stays open between fetches. Meanwhile the broker goes on delivering,
+/// in a group with explicit settlement about as much as a fetch asks for. So most fetches find their messages in this
+/// program already. The locks of what a fetch returned are renewed until the next one, for
+/// <see cref="ConsumeOptions.MaxLockRenewal"/> at most. If nothing is fetched or settled for the time of a lock, what
+/// waits goes to other members. One fetch at a time. An error ends the subscription, and the next fetch opens another.
 /// </remarks>
 /// <example>
 /// <code>
-/// await using MessageConsumer consumer = client.CreateConsumer("orders", new() { Group = "billing", SettleMode = SettleMode.Explicit, MaxInFlight = 200 });
+/// await using MessageConsumer consumer = client.CreateConsumer("orders", new() { Group = "billing", SettleMode = SettleMode.Explicit });
 /// IReadOnlyList&lt;Message&gt; orders = await consumer.FetchAsync(100, TimeSpan.FromSeconds(5));
 /// </code>
 /// </example>
@@ -24,14 +25,23 @@ public sealed class MessageConsumer : IAsyncDisposable
     private static readonly TimeSpan LongestWait = TimeSpan.FromDays(49);
 
     private readonly IAsyncEnumerable<Message> _stream;
+    private readonly InFlightWindow _window;
     private readonly TimeProvider _time;
+    private readonly TimeSpan _maxLockRenewal;
+    private readonly List<DeliveryLock> _fetched = [];
+    private readonly Holder _holder = new();
     private readonly CancellationTokenSource _closing = new();
     private IAsyncEnumerator<Message>? _messages;
     private Task<bool>? _next;
     private int _isBusy;
     private bool _isDisposed;
 
-    internal MessageConsumer(IAsyncEnumerable<Message> stream, TimeProvider time) => (_stream, _time) = (stream, time);
+    internal MessageConsumer(
+        IAsyncEnumerable<Message> stream,
+        InFlightWindow window,
+        TimeProvider time,
+        TimeSpan maxLockRenewal
+    ) => (_stream, _window, _time, _maxLockRenewal) = (stream, window, time, maxLockRenewal);
 
     /// <summary>Fetches messages: those that have arrived already, or else the first that arrive.</summary>
     /// <param name="maxMessages">How many at most, 1 or more.</param>
@@ -85,6 +95,7 @@ public sealed class MessageConsumer : IAsyncDisposable
             return;
         Enter();
         _isDisposed = true;
+        LetGo();
         await _closing.CancelAsync().ConfigureAwait(false);
         await CloseAsync().ConfigureAwait(false);
         _closing.Dispose();
@@ -104,6 +115,8 @@ public sealed class MessageConsumer : IAsyncDisposable
         CancellationToken cancellationToken
     )
     {
+        LetGo();
+        _window.Fetch(maxMessages);
         List<Message> messages = [];
         long began = _time.GetTimestamp();
         TimeSpan patience = maxWait;
@@ -126,7 +139,16 @@ public sealed class MessageConsumer : IAsyncDisposable
             if (await TakeAsync(messages).ConfigureAwait(false) && messages.Count == 1)
                 (began, patience) = (_time.GetTimestamp(), fillWait);
         }
+        messages.RemoveAll(static m => !m.DeliveryLock.IsHeld); // Its lock ran out while the fetch was being filled.
         return messages;
+    }
+
+    /// <summary>The locks of what the last fetch returned are renewed no longer.</summary>
+    private void LetGo()
+    {
+        foreach (DeliveryLock fetched in _fetched)
+            fetched.LetGo(_holder);
+        _fetched.Clear();
     }
 
     /// <summary>Takes the message that has come.</summary>
@@ -144,8 +166,10 @@ public sealed class MessageConsumer : IAsyncDisposable
         }
         _next = null;
         Message message = _messages!.Current;
-        if (message.DeliveryCount != 0 && message.LockedUntil <= _time.GetUtcNow())
+        if (!message.DeliveryLock.TryHold(_holder, _maxLockRenewal))
             return false;
+        if (message.DeliveryCount != 0)
+            _fetched.Add(message.DeliveryLock);
         messages.Add(message);
         return true;
     }
@@ -172,5 +196,11 @@ public sealed class MessageConsumer : IAsyncDisposable
         _ = _next?.Exception;
         await _messages.DisposeAsync().ConfigureAwait(false);
         (_messages, _next) = (null, null);
+    }
+
+    /// <summary>Keeps what was fetched. That a lock is lost shows when its message is settled.</summary>
+    private sealed class Holder : ILockHolder
+    {
+        public void OnLockLost() { }
     }
 }

@@ -5,7 +5,8 @@ namespace LightQ.Client;
 /// </summary>
 public sealed record ProcessorOptions
 {
-    private const int MostAtOnce = 10_000;
+    private const int MostAtOnce = 10_000,
+        DefaultAhead = 1000;
 
     /// <summary>How many handlers run at the same time, 1 (the default) to 10,000.</summary>
     public int MaxConcurrency
@@ -20,9 +21,9 @@ public sealed record ProcessorOptions
     } = 1;
 
     /// <summary>
-    /// How many messages of a partition the processor holds, including those that wait for a handler. Default 0: twice
-    /// <see cref="MaxConcurrency"/>. Less than <see cref="MaxConcurrency"/> leaves handlers idle. Much more keeps
-    /// messages from other members, and causes more redeliveries when this member is lost.
+    /// How many messages of a partition the processor holds at most, including those that wait for a handler. Default
+    /// 0: <see cref="MaxConcurrency"/>, and what the handlers get done in a tenth of a second, up to 1,000. Less than
+    /// <see cref="MaxConcurrency"/> leaves handlers idle.
     /// </summary>
     public int MaxInFlight
     {
@@ -85,7 +86,17 @@ public sealed record ProcessorOptions
     /// <summary>Which messages are wanted; the others are completed without a handler. Default null: all.</summary>
     public MessageFilter? Filter { get; init; }
 
+    /// <summary>What a broker is told that cannot be told later what the handlers get done.</summary>
     internal int EffectiveMaxInFlight => MaxInFlight != 0 ? MaxInFlight : 2 * MaxConcurrency;
+
+    /// <summary>How many messages are worked on at a time.</summary>
+    internal int AtATime => MaxInFlight != 0 ? Math.Min(MaxInFlight, MaxConcurrency) : MaxConcurrency;
+
+    /// <summary>How many messages wait behind them at first.</summary>
+    internal int Ahead => Math.Min(MostAhead, MaxConcurrency);
+
+    /// <summary>How many may wait, however fast the handlers are.</summary>
+    internal int MostAhead => MaxInFlight != 0 ? MaxInFlight - AtATime : DefaultAhead;
 
     private static TimeSpan UpToADay(TimeSpan value) =>
         value >= TimeSpan.Zero && value <= TimeSpan.FromDays(1)

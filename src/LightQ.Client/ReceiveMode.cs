@@ -9,6 +9,9 @@ public enum ReceiveMode
     /// </summary>
     Thread = 0,
 
-    /// <summary>Asynchronous sockets on the thread pool: for a process with very many clients.</summary>
+    /// <summary>
+    /// Asynchronous sockets on the thread pool: for a process with very many clients. While the application blocks all
+    /// threads of the pool, nothing is sent or received, and locks run out.
+    /// </summary>
     Async = 1,
 }

@@ -225,6 +225,10 @@ public sealed class ExplicitGroup : Group
                     Return(range.FirstOffset, (int)range.Count, deliveries, now + delay, reasonUtf8);
                     wake = delay == 0;
                     break;
+                case SettleKind.Return:
+                    Return(range.FirstOffset, (int)range.Count, (ushort)(deliveries - 1), notBefore: 0);
+                    wake = true;
+                    break;
                 default:
                     GiveUp(range.FirstOffset, (int)range.Count, deliveries, DeadLetter.ReasonOf(reasonUtf8));
                     break;
@@ -233,7 +237,7 @@ public sealed class ExplicitGroup : Group
         }
         if (wake)
             WakeMembers();
-        else if (wasFull)
+        else if (wasFull && member.Room > 0)
             member.Schedule();
         return SettleOutcome.Done;
     }

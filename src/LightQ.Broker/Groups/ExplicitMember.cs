@@ -26,6 +26,7 @@ internal sealed class ExplicitMember : GroupMember
     private readonly HashSet<uint> _expired = [];
     private readonly Queue<uint> _expiredInOrder = new();
     private GroupDelivery _taken;
+    private bool _waitsForRoom;
     private uint _lastId;
 
     public ExplicitMember(
@@ -63,10 +64,15 @@ internal sealed class ExplicitMember : GroupMember
     public override bool IsReading { get; private protected set; }
 
     /// <summary>How many more it may hold.</summary>
-    public int Room =>
-        _byId.Count >= MostLeases
-            ? 0
-            : Math.Min(MostMessages, (MaxInFlight is 0 or > int.MaxValue ? int.MaxValue : (int)MaxInFlight) - InFlight);
+    /// <remarks>
+    /// A full member that says how many it works on gets more when half of what waits behind them is worked off: a
+    /// delivery for each settlement would be as many deliveries as messages.
+    /// </remarks>
+    public int Room => _byId.Count >= MostLeases || _waitsForRoom ? 0 : Math.Min(MostMessages, Most - InFlight);
+
+    private int Most => MaxInFlight is 0 or > int.MaxValue ? int.MaxValue : (int)MaxInFlight;
+
+    private bool HasHalfOfItsRoom => AtATime == 0 || InFlight <= AtATime + Math.Max(0, (Most - AtATime) / 2);
 
     /// <summary>Of its leases, the one whose lock runs out first.</summary>
     public Lease? FirstLease => _leases.First;
@@ -100,7 +106,11 @@ internal sealed class ExplicitMember : GroupMember
     public override void ForgetLastBatch() => LastBatch = default;
 
     /// <summary>Sets how much it takes, and works on at once.</summary>
-    public void Set(in WindowFrame window) => (MaxInFlight, AtATime) = (window.MaxInFlight, window.AtATime);
+    public void Set(in WindowFrame window)
+    {
+        (MaxInFlight, AtATime) = (window.MaxInFlight, window.AtATime);
+        _waitsForRoom = InFlight >= Most && !HasHalfOfItsRoom;
+    }
 
     /// <summary>The number of its next delivery.</summary>
     public uint NextId() => ++_lastId == 0 ? ++_lastId : _lastId;
@@ -110,6 +120,7 @@ internal sealed class ExplicitMember : GroupMember
         _byId.Add(lease.Id, lease);
         _leases.Add(lease);
         InFlight += lease.Open;
+        _waitsForRoom = InFlight >= Most && !HasHalfOfItsRoom;
     }
 
     public bool TryFind(uint id, out Lease lease) => _byId.TryGetValue(id, out lease!);
@@ -126,6 +137,7 @@ internal sealed class ExplicitMember : GroupMember
     public void Closed(Lease lease, uint count)
     {
         InFlight -= (int)count;
+        _waitsForRoom &= !HasHalfOfItsRoom;
         if (lease.Open == 0)
             Remove(lease);
     }
@@ -134,6 +146,7 @@ internal sealed class ExplicitMember : GroupMember
     public void Remove(Lease lease)
     {
         InFlight -= lease.Open;
+        _waitsForRoom &= !HasHalfOfItsRoom;
         _byId.Remove(lease.Id);
         _leases.Remove(lease);
     }

@@ -1,9 +1,11 @@
+using LightQ.Client.Timing;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Connections;
 
 /// <summary>Connects to one broker, or to the first of the client's brokers that answers.</summary>
+/// <remarks>What it awaits continues where it was called: on the client's own thread, if it has one.</remarks>
 internal sealed class BrokerConnector(
     LightQClientOptions options,
     ClientEvents events,
@@ -34,7 +36,7 @@ internal sealed class BrokerConnector(
         {
             try
             {
-                return await ConnectAsync(_brokers[_next]).ConfigureAwait(false);
+                return await ConnectAsync(_brokers[_next]).ConfigureAwait(true);
             }
             catch (LightQException e) when (_brokers.Length > 1 && !closing.IsCancellationRequested)
             {
@@ -53,31 +55,26 @@ internal sealed class BrokerConnector(
             broker.ReceiveMode == ReceiveMode.Thread
                 ? new BlockingConnection(broker, broker.ToHello(), Blocks, events)
                 : new AsyncConnection(broker, broker.ToHello(), Blocks, events);
+        using ITimer late = ClientTimer.Create(
+            broker.ConnectionTime,
+            _ =>
+                connection.Fail(
+                    new LightQException(
+                        ErrorCode.Unavailable,
+                        $"No broker answered at {broker} within {broker.ConnectTimeout.TotalSeconds:0.###} s."
+                    )
+                ),
+            null
+        );
+        using CancellationTokenRegistration ending = closing.UnsafeRegister(
+            _ => connection.Fail(BrokerLinks.ClosedByClient()),
+            null
+        );
+        late.Change(broker.ConnectTimeout, Timeout.InfiniteTimeSpan);
         connection.Start();
-        try
-        {
-            WelcomeFrame welcome = await connection
-                .Welcomed.WaitAsync(broker.ConnectTimeout, broker.ConnectionTime, closing)
-                .ConfigureAwait(false);
-            ClientLog.Connected(logger, broker.ToString(), welcome.ConnectionId);
-            return connection;
-        }
-        catch (TimeoutException e)
-        {
-            var reason = new LightQException(
-                ErrorCode.Unavailable,
-                $"No broker answered at {broker} within {broker.ConnectTimeout.TotalSeconds:0.###} s.",
-                e
-            );
-            connection.Fail(reason);
-            throw reason;
-        }
-        catch (OperationCanceledException)
-        {
-            LightQException reason = BrokerLinks.ClosedByClient();
-            connection.Fail(reason);
-            throw reason;
-        }
+        WelcomeFrame welcome = await connection.Welcomed.ConfigureAwait(true);
+        ClientLog.Connected(logger, broker.ToString(), welcome.ConnectionId);
+        return connection;
     }
 
     /// <summary>

@@ -1,5 +1,6 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using LightQ.Client.Timing;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 
@@ -34,6 +35,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
     private readonly ILeaderDirectory _leaders;
     private readonly BrokerConnector _connector;
     private readonly LinkStates _states;
+    private readonly ClientThread? _thread;
     private TaskCompletionSource? _connected;
     private int _failedAttempts;
     private uint _lastMember;
@@ -51,6 +53,8 @@ internal sealed class BrokerLinks : IAsyncDisposable
         Logger = logger;
         _connector = new BrokerConnector(options, events, logger, _closing.Token);
         _states = new LinkStates(events);
+        if (options.ReceiveMode == ReceiveMode.Thread)
+            _thread = new ClientThread("LightQ links");
     }
 
     public LightQClientOptions Options { get; }
@@ -126,10 +130,13 @@ internal sealed class BrokerLinks : IAsyncDisposable
     public void ReopenLater(ClientStream stream, Connection connection, in ClosedFrame closed, bool isKnown)
     {
         int closing = stream.OnReopening();
-        _ =
-            closed.Code == ErrorCode.NotLeader
-                ? RelocateAsync(stream, connection, closing, stream.Hints.Take(closed.Epoch, closed.Address), isKnown)
-                : ReopenAsync(stream, connection, closing);
+        if (closed.Code != ErrorCode.NotLeader)
+        {
+            _ = RunAsync(() => ReopenAsync(stream, connection, closing));
+            return;
+        }
+        LeaderHint hint = stream.Hints.Take(closed.Epoch, closed.Address);
+        _ = RunAsync(() => RelocateAsync(stream, connection, closing, hint, isKnown));
     }
 
     /// <summary>
@@ -231,8 +238,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
 
     /// <summary>Waits, or until the token ends that.</summary>
     public async Task PauseAsync(TimeSpan delay, CancellationToken cancellationToken) =>
-        await Task.Delay(delay, Options.ConnectionTime, cancellationToken)
-            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await ClientTimer.DelayAsync(Options.ConnectionTime, delay, cancellationToken).ConfigureAwait(false);
 
     public async ValueTask DisposeAsync()
     {
@@ -251,6 +257,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
         // Before the streams: whoever hears of their end finds the client closed, and does not try again.
         _states.OnHome(ConnectionState.Closed, null, Options);
         CloseStreams(ClosedByClient());
+        _thread?.Stop();
     }
 
     internal static LightQException ClosedByClient() => new(ErrorCode.Closed, "The client was disposed.");
@@ -310,7 +317,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
         if (_connected is null)
         {
             _connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            _home.Running = Task.Run(RunHomeAsync, CancellationToken.None);
+            _home.Running = RunAsync(RunHomeAsync);
         }
         return _connected;
     }
@@ -324,7 +331,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
             Connection connection;
             try
             {
-                connection = await _connector.ConnectAnyAsync().ConfigureAwait(false);
+                connection = await _connector.ConnectAnyAsync().ConfigureAwait(true);
             }
             catch (LightQException e) when (!_closing.IsCancellationRequested)
             {
@@ -333,7 +340,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
                     GiveUp(e);
                     return;
                 }
-                await DelayAsync(e).ConfigureAwait(false);
+                await DelayAsync(e).ConfigureAwait(true);
                 continue;
             }
             catch (LightQException)
@@ -343,7 +350,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
             first = false;
             (_failedAttempts, _lastFailure) = (0, null);
             Begin(connection);
-            LightQException reason = await connection.Ended.ConfigureAwait(false);
+            LightQException reason = await connection.Ended.ConfigureAwait(true);
             lock (_gate)
                 _home.End(reason);
             if (_closing.IsCancellationRequested)
@@ -528,7 +535,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
         Task left = node?.Running ?? Task.CompletedTask; // The end of the client waits for both.
         _nodes[address] = node = new BrokerLink(address);
         LightQClientOptions broker = Options.For(host, port, Options.ControlPort);
-        node.Running = Task.WhenAll(left, Task.Run(() => RunNodeAsync(node, address, broker), CancellationToken.None));
+        node.Running = Task.WhenAll(left, RunAsync(() => RunNodeAsync(node, address, broker)));
         return node;
     }
 
@@ -538,7 +545,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
         LightQException reason;
         try
         {
-            Connection connection = await _connector.ConnectAsync(broker).ConfigureAwait(false);
+            Connection connection = await _connector.ConnectAsync(broker).ConfigureAwait(true);
             lock (_gate)
             {
                 node.Begin(connection);
@@ -547,7 +554,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
                 LeaveWhenIdle(node);
             }
             _states.OnNodeConnected(broker);
-            reason = await connection.Ended.ConfigureAwait(false);
+            reason = await connection.Ended.ConfigureAwait(true);
             if (!node.IsLeft && !_closing.IsCancellationRequested)
                 ClientLog.Lost(Logger, broker.ToString(), reason.Code, reason.Message);
             End(node, address, reason);
@@ -592,7 +599,10 @@ internal sealed class BrokerLinks : IAsyncDisposable
     private void LeaveWhenIdle(BrokerLink link)
     {
         if (link != _home && link.IsEmpty)
-            _ = LeaveAsync(link, link.Uses);
+        {
+            int uses = link.Uses;
+            _ = RunAsync(() => LeaveAsync(link, uses));
+        }
     }
 
     private async Task LeaveAsync(BrokerLink node, int uses)
@@ -605,12 +615,12 @@ internal sealed class BrokerLinks : IAsyncDisposable
         }
     }
 
-    /// <summary>
-    /// Yields even without a delay: the caller holds its stream's gate, which comes after this one's.
-    /// </summary>
+    /// <summary>What the client does by itself, on its own thread if it has threads.</summary>
+    private Task RunAsync(Func<Task> work) => _thread is null ? Task.Run(work) : _thread.RunAsync(work);
+
+    /// <summary>Waits, or until the client is closed.</summary>
     private ConfiguredTaskAwaitable WaitAsync(TimeSpan delay) =>
-        Task.Delay(delay, Options.ConnectionTime, _closing.Token)
-            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
+        ClientTimer.DelayAsync(Options.ConnectionTime, delay, _closing.Token).ConfigureAwait(true);
 
     private void CloseStreams(LightQException reason)
     {

@@ -81,14 +81,23 @@ internal sealed class ClientEvents(object sender, ILogger logger)
 
     private void Raise<TArgs>(EventHandler<TArgs>? handlers, TArgs args, string name)
     {
+        if (handlers is null)
+            return;
+        // What a handler awaits is not to continue on the client's own thread.
+        SynchronizationContext? own = SynchronizationContext.Current;
+        SynchronizationContext.SetSynchronizationContext(null);
         try
         {
-            handlers?.Invoke(sender, args);
+            handlers.Invoke(sender, args);
         }
         catch (Exception e)
         {
             // A handler's failure must not keep the client from receiving or reconnecting.
             ClientLog.HandlerFailed(logger, e, name);
+        }
+        finally
+        {
+            SynchronizationContext.SetSynchronizationContext(own);
         }
     }
 }

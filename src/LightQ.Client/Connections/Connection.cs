@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Net.Security;
 using System.Net.Sockets;
 using LightQ.Client.Encryption;
+using LightQ.Client.Timing;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -129,6 +130,7 @@ internal abstract class Connection : IFrameSink
         if (Interlocked.CompareExchange(ref _failure, _goodbye ?? reason, null) is not null)
             return;
         Outbox.Close();
+        _welcomed.TrySetException(_failure!);
         try
         {
             // Not Dispose: with a call under way that resets the connection, and what was just sent may be lost.
@@ -284,12 +286,8 @@ internal abstract class Connection : IFrameSink
         if (welcome.HeartbeatMilliseconds > 0)
         {
             TimeSpan half = TimeSpan.FromMilliseconds(welcome.HeartbeatMilliseconds / 2.0);
-            _heartbeat = Options.ConnectionTime.CreateTimer(
-                static c => ((Connection)c!).OnHeartbeat(),
-                this,
-                half,
-                half
-            );
+            _heartbeat = ClientTimer.Create(Options.ConnectionTime, static c => ((Connection)c!).OnHeartbeat(), this);
+            _heartbeat.Change(half, half);
         }
         _welcomed.TrySetResult(welcome);
     }
@@ -298,7 +296,7 @@ internal abstract class Connection : IFrameSink
     private void OnHeartbeat()
     {
         int receives = Volatile.Read(ref _receives);
-        _silentTicks = receives == _heartbeatReceives ? _silentTicks + 1 : 0;
+        _silentTicks = receives == _heartbeatReceives && !HasUnread() ? _silentTicks + 1 : 0;
         _heartbeatReceives = receives;
         if (_silentTicks >= HeartbeatTicksUntilDead)
         {
@@ -316,6 +314,19 @@ internal abstract class Connection : IFrameSink
         _heartbeatSends = sends;
     }
 
+    /// <summary>Whether the broker has sent something that this program has had no time to receive.</summary>
+    private bool HasUnread()
+    {
+        try
+        {
+            return Socket.Available > 0;
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            return false; // It is being closed.
+        }
+    }
+
     private void OnGoAway(in GoAwayFrame goAway)
     {
         IsLeaving = true;
@@ -325,7 +336,10 @@ internal abstract class Connection : IFrameSink
         int quiet = 0;
         long deadline = Options.ConnectionTime.GetTimestamp();
         TimeSpan left = TimeSpan.FromMilliseconds(goAway.TimeLeftMilliseconds);
-        _leaving ??= Options.ConnectionTime.CreateTimer(
+        if (_leaving is not null)
+            return;
+        _leaving = ClientTimer.Create(
+            Options.ConnectionTime,
             _ =>
             {
                 // What was just settled may still be on its way to the socket, for as long as receipts wait for
@@ -336,10 +350,9 @@ internal abstract class Connection : IFrameSink
                 else if (quiet == QuietPeriods)
                     Leave(reason);
             },
-            null,
-            period,
-            period
+            null
         );
+        _leaving.Change(period, period);
     }
 
     /// <summary>

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using LightQ.Client.Batches;
+using LightQ.Client.Timing;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Connections;
@@ -75,6 +76,20 @@ internal abstract class Outbox(TimeProvider time)
                 return;
             WriteSettlements();
             WriteSettle(stream, tag, range, reasonUtf8);
+            if (!_busy)
+                WakeSender();
+        }
+    }
+
+    /// <summary>Queues settlements that want one answer.</summary>
+    public void Settle(uint stream, uint tag, ReadOnlySpan<SettleRange> ranges)
+    {
+        lock (Gate)
+        {
+            if (IsClosed)
+                return;
+            WriteSettlements();
+            _controlLength += SettleFrame.Write(ControlRoom(SettleFrame.SizeOf(ranges.Length)), stream, tag, ranges);
             if (!_busy)
                 WakeSender();
         }
@@ -244,12 +259,7 @@ internal abstract class Outbox(TimeProvider time)
         if (_settlementsWait)
             return;
         _settlementsWait = true;
-        _settlementTimer ??= time.CreateTimer(
-            static outbox => ((Outbox)outbox!).OnSettlementsDue(),
-            this,
-            Timeout.InfiniteTimeSpan,
-            Timeout.InfiniteTimeSpan
-        );
+        _settlementTimer ??= ClientTimer.Create(time, static outbox => ((Outbox)outbox!).OnSettlementsDue(), this);
         _settlementTimer.Change(SettlementDelay, Timeout.InfiniteTimeSpan);
     }
 

@@ -4,12 +4,16 @@ namespace LightQ.Client.Consuming;
 
 /// <summary>Enumerates batches as views of received memory: each ends when the next one is asked for.</summary>
 internal sealed class BatchEnumerator(
-    Func<CancellationToken, Task<Consumer>> subscribe,
+    Func<ILoop, CancellationToken, Task<Consumer>> subscribe,
     CancellationToken all,
     CancellationToken cancellationToken
-) : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<MessageBatch>
+)
+    : DeliveryReader(subscribe, new InFlightWindow(InFlightWindow.FirstBatches), all, cancellationToken),
+        IAsyncEnumerator<MessageBatch>
 {
     private readonly ViewClock _views = new();
+
+    public override int Unit => Math.Max(1, BatchCount);
 
     public MessageBatch Current { get; private set; }
 
@@ -27,7 +31,9 @@ internal sealed class BatchEnumerator(
 
     protected override bool OnBatch()
     {
-        Current = View(_views.Begin());
+        MessageBatch batch = View(_views.Begin());
+        OnHandedOut(batch.BaseOffset + batch.Count);
+        Current = batch;
         if (Filter is null)
             return true;
         try

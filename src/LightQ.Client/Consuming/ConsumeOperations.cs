@@ -37,12 +37,7 @@ internal sealed class ConsumeOperations(OperationPlace place)
         Func<ValueTask<SettleOutcome>> settle
     )
     {
-        Operation operation = _settle[(int)range.Kind] ??= new Operation(
-            NameOf(range.Kind),
-            range.Kind == SettleKind.Renew ? null : "settle",
-            ActivityKind.Client,
-            place
-        );
+        Operation operation = Of(range.Kind);
         TimeProvider time = place.Broker.TimeProvider;
         long startedAt = time.GetTimestamp();
         Activity? span = StartSpan(operation, range, message);
@@ -67,6 +62,17 @@ internal sealed class ConsumeOperations(OperationPlace place)
             operation.Record(Instruments.OperationDuration, time.GetElapsedTime(startedAt), error);
         }
     }
+
+    /// <summary>Messages were settled after their lock had run out.</summary>
+    public void OnLate(SettleKind kind, int messages) => Of(kind).Count(Instruments.LateMessages, messages);
+
+    private Operation Of(SettleKind kind) =>
+        _settle[(int)kind] ??= new Operation(
+            NameOf(kind),
+            kind == SettleKind.Renew ? null : "settle",
+            ActivityKind.Client,
+            place
+        );
 
     private Activity? StartSpan(Operation operation, in SettleRange range, ActivityContext message)
     {

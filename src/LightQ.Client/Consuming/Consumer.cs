@@ -1,4 +1,5 @@
 using LightQ.Client.Connections;
+using LightQ.Client.Timing;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -20,26 +21,67 @@ internal sealed class Consumer
     /// </summary>
     private const int SmallestShare = 16 * 1024;
 
+    /// <summary>How long a loop may stand still before what waits is given back; at most half a lock.</summary>
+    private static readonly TimeSpan LongestPatience = TimeSpan.FromSeconds(2);
+
     private readonly BrokerLinks _links;
     private readonly ClientEvents _events;
-    private readonly Queue<Delivery> _queue = new();
+    private readonly DeliveryQueue _queue = new();
     private readonly List<Subscription> _subscriptions = [];
+    private readonly ITimer? _watch;
     private DeliveryReader? _waiter;
     private LightQException? _end;
+    private bool _isClosed;
+    private bool _isWatched;
+    private bool _stoodStill;
+    private int _atATime;
+    private TimeSpan _patience;
     private bool _isOpened;
 
-    public Consumer(BrokerLinks links, string topic, ConsumeOptions options, ClientEvents events)
+    public Consumer(BrokerLinks links, string topic, ConsumeOptions options, ClientEvents events, ILoop loop)
     {
         _links = links;
         _events = events;
+        Loop = loop;
         Topic = topic;
         Options = options;
+        Settles = options is { Group: not null, SettleMode: SettleMode.Explicit };
+        if (Settles)
+            _watch = ClientTimer.Create(Time, static consumer => ((Consumer)consumer!).Watch(), this);
+        if (loop.Window.AtATime != 0)
+            loop.Window.Changed = OnWindowChanged;
+        Late = new LateSettlements(links.Logger, Time, topic, options.Group);
         Memory = new DeliveryMemory(links.Blocks, options.CreditBytes);
     }
 
     public string Topic { get; }
 
     public ConsumeOptions Options { get; }
+
+    /// <summary>What hands the messages out.</summary>
+    public ILoop Loop { get; }
+
+    /// <summary>Hears of settlements that come too late.</summary>
+    public LateSettlements Late { get; }
+
+    /// <summary>Whether it is a member of a group that settles: what it is delivered is locked for it.</summary>
+    public bool Settles { get; }
+
+    /// <summary>Whether nothing waits to be handed out.</summary>
+    public bool IsDrained
+    {
+        get
+        {
+            lock (Gate)
+                return _queue.Count == 0;
+        }
+    }
+
+    /// <summary>What a subscription begins with. Called under the gate, or before there are others.</summary>
+    public WindowFrame FirstWindow => Settles ? WindowFor(inHand: 0, Loop.Window.Ahead) : default;
+
+    /// <summary>The clock of locks.</summary>
+    public TimeProvider Time => _links.Options.TimeProvider;
 
     /// <summary>What the broker knows by which streams belong to this consumer; 0 while it has one.</summary>
     public uint Member { get; private set; }
@@ -55,6 +97,12 @@ internal sealed class Consumer
 
     /// <summary>Whether a reader waits. Called under the gate.</summary>
     public bool IsAwaited => _waiter is not null;
+
+    /// <summary>
+    /// Whether the application enumerates by itself: it has stopped working when it does not ask. A processor takes all
+    /// at once, and a fetch comes when it comes.
+    /// </summary>
+    private bool IsLoop => Loop.Window is { AtATime: 0, Fetched: 0 };
 
     /// <summary>Subscribes to the partition that the options name, or to all.</summary>
     /// <exception cref="LightQException">One of them cannot be opened; then all are closed.</exception>
@@ -81,7 +129,40 @@ internal sealed class Consumer
     }
 
     /// <summary>Puts something into the queue. Called under the gate.</summary>
-    public void Enqueue(in Delivery delivery) => _queue.Enqueue(delivery);
+    public void Enqueue(in Delivery delivery)
+    {
+        _queue.Enqueue(delivery);
+        if (delivery.Settlements is not { CanReturn: true } settlements)
+            return;
+        if (settlements.IsReturning)
+            GiveBackNewest((int)delivery.Range.Count); // It would come before what comes again.
+        else if (!_isWatched && IsLoop)
+            BeginToWatch(TimeSpan.FromMilliseconds(delivery.Range.LockMilliseconds));
+    }
+
+    /// <summary>
+    /// Says to the broker how much the loop is worth, if that is news, and gives back what is too much.
+    /// </summary>
+    /// <param name="rest">How many messages are left of the delivery that is being handed out.</param>
+    /// <param name="isOther">Whether the window is another one.</param>
+    /// <returns>How many of these are too much.</returns>
+    public int Resize(int rest, bool isOther)
+    {
+        lock (Gate)
+        {
+            int inHand = Math.Max(0, Held() - _queue.Messages - rest);
+            int atATime = inHand + Loop.Unit;
+            if (!isOther && !_stoodStill && atATime <= _atATime && atATime >= _atATime / 2)
+                return 0;
+            (_stoodStill, _atATime) = (false, atATime);
+            Say(WindowFor(inHand, Loop.Window.Ahead));
+            int allowed = Math.Max(1, Loop.Window.Ahead),
+                waiting = _queue.Messages + rest;
+            if (!isOther || !IsLoop || waiting <= 2 * allowed || !_subscriptions.TrueForAll(static s => s.CanReturn))
+                return 0;
+            return GiveBackNewest(waiting - allowed);
+        }
+    }
 
     /// <summary>
     /// Takes the next delivery, or registers <paramref name="waiter"/> to be resumed when there is one.
@@ -172,13 +253,112 @@ internal sealed class Consumer
     /// <summary>Ends all subscriptions and lets go of everything that is queued.</summary>
     public void Close()
     {
+        _watch?.Dispose();
         foreach (Subscription subscription in _subscriptions)
             subscription.Close();
         lock (Gate)
         {
+            _isClosed = true;
             while (_queue.TryDequeue(out Delivery delivery))
                 Memory.Release(delivery);
             Memory.Close();
+        }
+    }
+
+    /// <summary>Messages that were delivered and are not settled.</summary>
+    private int Held()
+    {
+        int held = 0;
+        foreach (Subscription subscription in _subscriptions)
+            held += subscription.Held;
+        return held;
+    }
+
+    private void OnWindowChanged()
+    {
+        lock (Gate)
+            Say(WindowFor(inHand: 0, Loop.Window.Ahead));
+    }
+
+    private WindowFrame WindowFor(int inHand, int ahead)
+    {
+        int partitions = Math.Max(1, _subscriptions.Count),
+            unit = Math.Max(Loop.Unit, Loop.Window.Fetched);
+        WindowFrame window = Loop.Window.AtATime is > 0 and var atATime
+            ? new WindowFrame((uint)(atATime + ahead), (uint)atATime)
+            : new WindowFrame((uint)(inHand + ((unit + ahead + partitions - 1) / partitions)), (uint)(inHand + unit));
+        return Options.MaxInFlight == 0 || Loop.Window.AtATime != 0
+            ? window
+            : window with
+            {
+                MaxInFlight = Math.Min(window.MaxInFlight, (uint)Options.MaxInFlight),
+            };
+    }
+
+    private void Say(in WindowFrame window)
+    {
+        foreach (Subscription subscription in _subscriptions)
+            subscription.Resize(window);
+    }
+
+    /// <summary>Gives back what was delivered last.</summary>
+    /// <returns>How many messages more are to be given back.</returns>
+    private int GiveBackNewest(int count)
+    {
+        while (count > 0 && _queue.TryTakeLast(out Delivery delivery))
+        {
+            int some = Math.Min(count, (int)delivery.Range.Count),
+                kept = (int)delivery.Range.Count - some;
+            long first = delivery.Range.FirstOffset + kept;
+            delivery.Settlements!.GiveBack(
+                new SettleRange(SettleKind.Return, delivery.Range.DeliveryId, first, (uint)some)
+            );
+            count -= some;
+            if (kept == 0)
+            {
+                delivery.Source.Drop(delivery);
+                continue;
+            }
+            delivery.Held!.End = first;
+            _queue.Enqueue(delivery with { Range = delivery.Range with { Count = (uint)kept } });
+        }
+        return count;
+    }
+
+    private void BeginToWatch(TimeSpan lockDuration)
+    {
+        _patience = lockDuration / 2 < LongestPatience ? lockDuration / 2 : LongestPatience;
+        _isWatched = true;
+        _watch!.Change(_patience / 2, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>
+    /// Looks whether the loop stands still, for as long as something is delivered: then it keeps nothing but what the
+    /// application has in its hands.
+    /// </summary>
+    private void Watch()
+    {
+        lock (Gate)
+        {
+            int held = Held();
+            _isWatched = held != 0 && !_isClosed;
+            if (!_isWatched)
+                return;
+            _watch!.Change(_patience / 2, Timeout.InfiniteTimeSpan);
+            if (Time.GetElapsedTime(Loop.MovedAt) < _patience || !_subscriptions.TrueForAll(static s => s.CanReturn))
+            {
+                return;
+            }
+            bool isStopped = Loop.TryStop(out Settlements? settlements, out SettleRange rest);
+            int waiting = _queue.Messages + (int)rest.Count;
+            if (waiting == 0 && (_stoodStill || !isStopped))
+                return; // It keeps nothing; or it asks, and there is nothing.
+            _stoodStill = true;
+            var keeps = (uint)Math.Max(1, held - waiting);
+            Say(new WindowFrame(keeps, keeps));
+            if (rest.Count != 0)
+                settlements!.GiveBack(rest);
+            GiveBackNewest(waiting);
         }
     }
 
@@ -221,6 +401,8 @@ internal sealed class Consumer
             lock (Gate)
             {
                 _isOpened = true;
+                if (Settles)
+                    Say(FirstWindow);
                 EndIfAllAreRefused();
             }
         }

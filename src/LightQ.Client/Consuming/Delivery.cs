@@ -41,8 +41,14 @@ internal readonly struct Delivery
     /// <summary>When the lock expires, by the client's clock, in ticks of UTC.</summary>
     public long LockedUntil { get; init; }
 
+    /// <summary>The lock of its messages; null without.</summary>
+    public HeldLock? Held { get; init; }
+
     /// <summary>Whether the batch is the one of the delivery before, which has paid for it.</summary>
     public bool IsSameBatch { get; init; }
+
+    /// <summary>Whether its batch was in no delivery that the reader has looked at.</summary>
+    public bool IsUnread { get; init; }
 
     /// <summary>Bytes of the subscription's credit that it took.</summary>
     public int CreditBytes => IsSameBatch ? 0 : Length;

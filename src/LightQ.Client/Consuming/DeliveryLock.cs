@@ -9,19 +9,34 @@ namespace LightQ.Client.Consuming;
 /// <param name="DeliveryId">The delivery; 0 on a broadcast subscription.</param>
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
 /// <param name="LockedUntil">When their lock expires, by the client's clock, in ticks of UTC.</param>
-/// <param name="Milliseconds">How long that is, of a new or renewed lock.</param>
 internal readonly record struct DeliveryLock(
     Settlements? Settlements,
     uint DeliveryId,
     ushort DeliveryCount,
-    long LockedUntil,
-    uint Milliseconds
+    long LockedUntil
 )
 {
-    /// <summary>Cancelled when the connection that the messages came on has ended, and with it the lock.</summary>
-    public CancellationToken Ended => Settlement.Ended;
+    /// <summary>Whether the messages are this consumer's; always, where they are not locked.</summary>
+    public bool IsHeld => Settlements?.Locks is not { } locks || locks.IsHeld(DeliveryId);
+
+    /// <summary>Whether the broker takes messages back that nobody has seen.</summary>
+    public bool CanGiveBack => Settlements is { CanReturn: true };
 
     private Settlements Settlement => Settlements ?? throw Consuming.Settlements.NotExplicit();
+
+    /// <inheritdoc cref="HeldLocks.TryHold"/>
+    public bool TryHold(ILockHolder holder, TimeSpan renewal) =>
+        Settlements?.Locks is not { } locks || locks.TryHold(DeliveryId, holder, renewal);
+
+    /// <inheritdoc cref="HeldLocks.TryExtend"/>
+    public bool TryExtend(TimeSpan renewal) =>
+        Settlements?.Locks is not { } locks || locks.TryExtend(DeliveryId, renewal);
+
+    /// <inheritdoc cref="HeldLocks.LetGo"/>
+    public void LetGo(ILockHolder holder) => Settlements?.Locks?.LetGo(DeliveryId, holder);
+
+    /// <summary>Gives a message back that nobody has seen.</summary>
+    public void GiveBack(long offset) => Settlement.GiveBack(new SettleRange(SettleKind.Return, DeliveryId, offset, 1));
 
     public void Complete(long first, int count) => Settlement.Complete(DeliveryId, first, count);
 

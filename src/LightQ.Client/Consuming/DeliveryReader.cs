@@ -2,6 +2,7 @@ using System.Threading.Tasks.Sources;
 using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Consuming;
@@ -13,11 +14,16 @@ namespace LightQ.Client.Consuming;
 /// Used by one consumer at a time, like every enumerator. Waiting allocates nothing: this object is its own value-task
 /// source.
 /// </remarks>
-internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWorkItem
+internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWorkItem, ILoop
 {
+    // Whose turn it is, where messages are locked: only that of the application may be ended from outside.
+    private const int Ours = 0,
+        Applications = 1,
+        LookedAt = 2;
+
     private readonly CancellationToken _cancellationToken;
     private readonly CancellationTokenSource? _either;
-    private readonly Func<CancellationToken, Task<Consumer>> _subscribe;
+    private readonly Func<ILoop, CancellationToken, Task<Consumer>> _subscribe;
     private ManualResetValueTaskSourceCore<bool> _core;
     private CancellationTokenRegistration _registration;
     private Consumer? _consumer;
@@ -29,18 +35,31 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private int _receivedLength;
     private int _next;
     private int _runEnd;
+    private HeldLocks? _locks;
+    private HeldLock? _held;
+    private TimeProvider _time = TimeProvider.System;
+    private long _longestRenewal;
+    private long _muchWork;
+    private long _tick = -1;
+    private long _movedAt;
+    private long _worked;
+    private int _workedOn;
+    private int _turn;
     private bool _isDisposed;
 
     /// <param name="subscribe">Opens the subscription.</param>
+    /// <param name="window">How much is delivered ahead of the work.</param>
     /// <param name="all">Ends every enumeration of the stream.</param>
     /// <param name="cancellationToken">Ends this one.</param>
     protected DeliveryReader(
-        Func<CancellationToken, Task<Consumer>> subscribe,
+        Func<ILoop, CancellationToken, Task<Consumer>> subscribe,
+        InFlightWindow window,
         CancellationToken all,
         CancellationToken cancellationToken
     )
     {
         _subscribe = subscribe;
+        Window = window;
         if (all.CanBeCanceled && cancellationToken.CanBeCanceled && all != cancellationToken)
             _either = CancellationTokenSource.CreateLinkedTokenSource(all, cancellationToken);
         _cancellationToken = _either?.Token ?? (all.CanBeCanceled ? all : cancellationToken);
@@ -61,6 +80,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>How many of its records are handed out behind those.</summary>
     protected int BatchCount { get; private set; }
 
+    /// <summary>Where the messages begin of which nothing was said to the broker by the reader itself.</summary>
+    protected virtual long FirstUnsettled => 0;
+
     /// <summary>Which messages are wanted; null for all.</summary>
     protected MessageFilter? Filter { get; private set; }
 
@@ -70,6 +92,23 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>The partition of the current batch.</summary>
     protected int Partition { get; private set; }
 
+    public InFlightWindow Window { get; }
+
+    public virtual int Unit => 1;
+
+    public long MovedAt => Volatile.Read(ref _movedAt);
+
+    public bool TryStop(out Settlements? settlements, out SettleRange rest)
+    {
+        (settlements, rest) = (null, default);
+        if (Interlocked.CompareExchange(ref _turn, LookedAt, Applications) != Applications)
+            return false;
+        if (_held is not null)
+            (settlements, rest) = (Lock.Settlements, CutOff(_held, 0));
+        Volatile.Write(ref _turn, Applications);
+        return true;
+    }
+
     public virtual async ValueTask DisposeAsync()
     {
         if (_isDisposed)
@@ -77,6 +116,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         _isDisposed = true;
         await _registration.DisposeAsync().ConfigureAwait(false);
         _either?.Dispose();
+        TakeTurn();
         EndRun();
         _consumer?.Close();
     }
@@ -84,6 +124,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>Resumes the caller that waits for this reader; called once per wait.</summary>
     public void Resume(bool inline)
     {
+        // The loop asks: that the thread pool has no time for it does not make it stand still.
+        Volatile.Write(ref _movedAt, _time.GetTimestamp());
         if (inline)
             Continue();
         else
@@ -108,6 +150,23 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     protected MessageBatch View(ViewLife life) =>
         new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter, life);
 
+    /// <summary>
+    /// The application asks for the next message of a delivery: notes that the loop moves, and keeps the lock for what
+    /// is handed out now.
+    /// </summary>
+    /// <returns>False when the lock has run out: what is left of the delivery comes again.</returns>
+    protected bool MayGoOn() => _held is null || MayGoOn(_held);
+
+    /// <summary>Something of the current delivery is handed out.</summary>
+    /// <param name="next">The offset behind it.</param>
+    protected void OnHandedOut(long next)
+    {
+        if (_held is null)
+            return;
+        _held.Next = next;
+        Volatile.Write(ref _turn, Applications);
+    }
+
     /// <summary>Looks at the batch that has just become the current one.</summary>
     /// <returns>Whether it holds anything to hand out.</returns>
     protected abstract bool OnBatch();
@@ -122,6 +181,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             return ValueTask.FromCanceled<bool>(_cancellationToken);
         if (Instruments.Source.HasListeners())
             _request = ReceiveRequest.Now;
+        if (_held is not null)
+            OnAsked();
         _core.Reset();
         return TryAdvance(_consumer) ? new ValueTask<bool>(true) : new ValueTask<bool>(this, _core.Version);
     }
@@ -145,8 +206,12 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private async ValueTask<bool> SubscribeAndMoveAsync()
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        _consumer = await _subscribe(_cancellationToken).ConfigureAwait(false);
+        _consumer = await _subscribe(this, _cancellationToken).ConfigureAwait(false);
         Filter = _consumer.Options.Filter;
+        _time = _consumer.Time;
+        _movedAt = _time.GetTimestamp();
+        _muchWork = (long)(InFlightWindow.Work.TotalSeconds * _time.TimestampFrequency);
+        _longestRenewal = (long)(_consumer.Options.MaxLockRenewal.TotalSeconds * _time.TimestampFrequency);
         if (_cancellationToken.CanBeCanceled)
         {
             _registration = _cancellationToken.UnsafeRegister(
@@ -156,6 +221,95 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         }
 
         return await MoveToNextBatchAsync().ConfigureAwait(false);
+    }
+
+    private bool MayGoOn(HeldLock held)
+    {
+        // The precise clock costs more than all the rest of a step. Within a tick of the coarse one, a few
+        // milliseconds, a lock is as good as it was when the tick began: it had much longer to go.
+        if (
+            Environment.TickCount64 == _tick
+            && held.Deadline != long.MinValue
+            && !Window.IsWorthALook(_workedOn + 1)
+            && TakeTurn()
+        )
+        {
+            _workedOn++;
+            return held.Next < held.End;
+        }
+        long now = OnAsked();
+        return held.Next < held.End && Check(held, now);
+    }
+
+    /// <summary>The application asks for more: it has worked since it was given the last.</summary>
+    /// <returns>When.</returns>
+    private long OnAsked()
+    {
+        bool hasWorked = TakeTurn();
+        long now = _time.GetTimestamp();
+        if (!hasWorked)
+            return now;
+        _worked += now - _movedAt;
+        _movedAt = now;
+        _workedOn += Unit;
+        if ((Window.IsWorthALook(_workedOn) || _worked >= _muchWork) && Window.AtATime == 0)
+            Adapt();
+        return now;
+    }
+
+    /// <returns>Whether it was the application's.</returns>
+    private bool TakeTurn()
+    {
+        int turn;
+        while ((turn = Interlocked.CompareExchange(ref _turn, Ours, Applications)) == LookedAt)
+            Thread.Yield();
+        return turn == Applications;
+    }
+
+    /// <summary>Whether a delivery may still be handed out; keeps its lock if so.</summary>
+    private bool Check(HeldLock held, long now)
+    {
+        _movedAt = now;
+        held.KeepUntil = now + _longestRenewal;
+        _tick = -1;
+        if (now < held.HalfTime)
+        {
+            // Half of a lock is half a second at least.
+            if (_time == TimeProvider.System)
+                _tick = Environment.TickCount64;
+            return true;
+        }
+        if (now >= held.Deadline)
+            return false;
+        _locks!.Keep(held);
+        return true;
+    }
+
+    /// <summary>Sees to it that no more is delivered ahead of the work than it is worth.</summary>
+    private void Adapt()
+    {
+        bool isOther = Window.OnWorked(_workedOn, _time.GetElapsedTime(0, _worked));
+        (_worked, _workedOn) = (0, 0);
+        Consumer consumer = _consumer!;
+        int rest = _held is null ? 0 : (int)(_held.End - _held.Next);
+        int excess = consumer.Resize(rest, isOther);
+        if (excess <= 0 || _held is null)
+            return;
+        SettleRange range = CutOff(_held, Math.Max(0, rest - excess));
+        if (range.Count != 0)
+            Lock.Settlements!.GiveBack(range);
+    }
+
+    /// <summary>Leaves some messages of what is left of a delivery.</summary>
+    /// <returns>The others.</returns>
+    private SettleRange CutOff(HeldLock held, int left)
+    {
+        long first = Math.Max(held.Next + left, FirstUnsettled);
+        if (first >= held.End)
+            return default;
+        var rest = new SettleRange(SettleKind.Return, held.Id, first, (uint)(held.End - first));
+        held.End = first;
+        return rest;
     }
 
     private void Continue()
@@ -186,7 +340,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     {
         while (true)
         {
-            while (_next < _runEnd)
+            while (_next < _runEnd && (_held is null || Check(_held, _time.GetTimestamp())))
             {
                 if (!TakeBatch(_run.Source) || !OnBatch())
                     continue;
@@ -195,6 +349,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 return true;
             }
             EndRun();
+            if (_workedOn != 0 && Window.AtATime == 0 && consumer.IsDrained)
+                Adapt(); // What the broker sends next depends on it.
             if (!consumer.TryTake(this, out Delivery delivery))
             {
                 // Cancelled just before the wait was registered: the callback found nobody waiting.
@@ -207,19 +363,19 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 delivery.Source.Report(gap);
                 continue;
             }
-            if (delivery.Range.DeliveryId != 0 && delivery.Settlements is { Ended.IsCancellationRequested: true })
+            if (delivery.Held is not null && !delivery.Settlements!.Locks!.TryTake(delivery.Held))
             {
-                delivery.Source.Release(delivery); // Its lock went with its connection: it comes again.
+                delivery.Source.Drop(delivery); // Its lock has run out, or went with its connection: it comes again.
                 continue;
             }
+            (_locks, _held) = (delivery.Settlements?.Locks, delivery.Held);
             ReceiveBlock block = delivery.Block!;
             (_run, _runMemory, Partition) = (delivery, block.Bytes, delivery.Source.Partition);
             Lock = new DeliveryLock(
                 delivery.Settlements,
                 delivery.Range.DeliveryId,
                 delivery.Range.DeliveryCount,
-                delivery.LockedUntil,
-                delivery.Range.LockMilliseconds
+                delivery.LockedUntil
             );
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }
@@ -231,7 +387,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         (_received, _receivedLength) = (_next, batch.Length);
         _next += batch.Length;
         batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
-        if (!_run.IsSameBatch)
+        if (_run.IsUnread)
             source.IsBatchSound = !source.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
         if (!source.IsBatchSound || batch.Kind == BatchKind.Gap)
         {
@@ -292,6 +448,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         if (_run.Block is null)
             return;
         _inflater?.Return();
+        if (_held is not null)
+            _locks!.Leave(_held);
+        (_locks, _held) = (null, null);
         _run.Source.Release(_run);
         _run = default;
         (_next, _runEnd) = (0, 0);

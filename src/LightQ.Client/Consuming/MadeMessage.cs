@@ -45,6 +45,6 @@ internal static class MadeMessage
         {
             Answer = settle ?? (static _ => SettleOutcome.Done),
         };
-        return new DeliveryLock(settlements, 1, (ushort)deliveryCount, DateTimeOffset.MaxValue.UtcTicks, uint.MaxValue);
+        return new DeliveryLock(settlements, 1, (ushort)deliveryCount, DateTimeOffset.MaxValue.UtcTicks);
     }
 }

@@ -13,10 +13,11 @@ namespace LightQ.Client.Consuming;
 /// messages are good for as long as they are referenced. What a filter drops is not copied.
 /// </remarks>
 internal sealed class MessageEnumerator(
-    Func<CancellationToken, Task<Consumer>> subscribe,
+    Func<ILoop, CancellationToken, Task<Consumer>> subscribe,
+    InFlightWindow window,
     CancellationToken all,
     CancellationToken cancellationToken
-) : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<Message>
+) : DeliveryReader(subscribe, window, all, cancellationToken), IAsyncEnumerator<Message>
 {
     /// <summary>
     /// A message that is kept keeps its piece: that is what a small one costs at most. Far below the large-object
@@ -41,14 +42,20 @@ internal sealed class MessageEnumerator(
 
     public Message Current => new(_memory, _record, _offset, Partition, Lock);
 
+    /// <summary>What a filter has passed over in the batch is settled.</summary>
+    protected override long FirstUnsettled => Filter is null ? 0 : _sourceOffset;
+
     public ValueTask<bool> MoveNextAsync()
     {
+        if (!MayGoOn())
+            (_next, _left) = (_end, 0);
         if (_next < _end)
         {
             _record = _next;
             // Whole: the piece was cut between two records.
             _next += (int)RecordLengthAt(_memory, _next);
             _offset++;
+            OnHandedOut(_offset + 1);
             return new ValueTask<bool>(true);
         }
         return _left > 0 && TakePiece() ? new ValueTask<bool>(true) : MoveToNextBatchAsync();
@@ -108,6 +115,7 @@ internal sealed class MessageEnumerator(
         if (length != 0)
         {
             Copy(from, length);
+            OnHandedOut(_offset + 1);
             return true;
         }
         if (_left > 0)

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using LightQ.Client.Connections;
 using LightQ.Protocol.Frames;
@@ -13,20 +12,14 @@ namespace LightQ.Client.Consuming;
 /// same offsets. Without an outbox it belongs to a message that no broker has delivered, and <see cref="Answer"/> is
 /// set.
 /// </remarks>
-[SuppressMessage(
-    "Design",
-    "CA1001",
-    Justification = "A source without a timer or a wait handle holds nothing but memory."
-)]
 internal sealed class Settlements(Outbox? outbox, uint stream, string topic, bool isGroup, ConsumeOperations operations)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
     private readonly PendingCompletions _completions = new(stream);
-    private CancellationTokenSource? _ended;
     private LightQException? _end;
     private uint _lastTag;
-    private long _held;
+    private int _returns;
 
     /// <summary>The subscription.</summary>
     public uint Stream { get; } = stream;
@@ -37,6 +30,18 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     /// <summary>Answers in the place of a broker; null where there is one.</summary>
     public Func<MessageSettlement, SettleOutcome>? Answer { get; init; }
 
+    /// <summary>The locks of what a member of a group was delivered; null without a group.</summary>
+    public HeldLocks? Locks { get; init; }
+
+    /// <summary>Whether the broker takes messages back that nobody has seen.</summary>
+    public bool CanReturn { get; init; }
+
+    /// <summary>Whether it has not answered yet that it has: what arrives meanwhile lies behind them.</summary>
+    public bool IsReturning => Volatile.Read(ref _returns) != 0;
+
+    /// <summary>Hears of settlements that come too late; null without a group.</summary>
+    public LateSettlements? Late { get; init; }
+
     /// <summary>
     /// Whether a caller waits for the broker's answer, or members of a group hold messages that they have not settled.
     /// </summary>
@@ -45,28 +50,9 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         get
         {
             lock (_gate)
-                return _unanswered.Count > 0 || Interlocked.Read(ref _held) > 0;
+                return _unanswered.Count > 0 || Locks is { Open: > 0 };
         }
     }
-
-    /// <summary>
-    /// Cancelled when the subscription has ended on this connection; its callbacks run on the thread pool.
-    /// </summary>
-    public CancellationToken Ended
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _end is not null
-                    ? new CancellationToken(canceled: true)
-                    : (_ended ??= new CancellationTokenSource()).Token;
-            }
-        }
-    }
-
-    /// <summary>The member of a group was given messages.</summary>
-    public void Hold(uint count) => Interlocked.Add(ref _held, count);
 
     /// <summary>
     /// Completes messages; the completion goes with what is sent next. Does nothing once the connection has ended.
@@ -78,8 +64,9 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
             Answer!(new MessageSettlement(SettleKind.Complete, first, null, ""));
             return;
         }
+        // First: a renewal that follows must not name what is settled.
+        Locks?.Settling(deliveryId, first, (uint)count);
         outbox.Settle(_completions, deliveryId, first, (uint)count);
-        LetGo((uint)count);
     }
 
     /// <summary>Settles messages and waits for the broker's answer.</summary>
@@ -104,21 +91,41 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         {
             if (_end is not null)
                 return isGroup ? SettleOutcome.LockExpired : throw _end.Copy();
-            if (++_lastTag == 0)
+            _lastTag = (_lastTag + 1) & ~HeldLocks.RenewalTag;
+            if (_lastTag == 0)
                 _lastTag++;
             tag = _lastTag;
             _unanswered.Add(tag, answered);
         }
+        bool isRenewal = range.Kind == SettleKind.Renew;
+        if (!isRenewal)
+            Locks?.Settling(range.DeliveryId, range.FirstOffset, range.Count);
+        long askedAt = isRenewal && Locks is not null ? Locks.Now : 0;
         outbox.Settle(Stream, tag, range, Encoding.UTF8.GetBytes(reason));
-        if (range.Kind != SettleKind.Renew)
-            LetGo(range.Count);
-        return await answered.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+        SettleOutcome outcome = await answered.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+        if (isRenewal && outcome == SettleOutcome.Done)
+            Locks?.OnRenewed(range.DeliveryId, askedAt);
+        else if (!isRenewal)
+            OnOutcome(range.Kind, range.Count, outcome);
+        return outcome;
     }
 
-    private void LetGo(uint count)
+    /// <summary>Gives messages back that nobody has seen.</summary>
+    public void GiveBack(in SettleRange range)
     {
-        if (isGroup)
-            Interlocked.Add(ref _held, -count);
+        Locks!.Settling(range.DeliveryId, range.FirstOffset, range.Count);
+        Interlocked.Increment(ref _returns);
+        outbox!.Settle(Stream, HeldLocks.ReturnTag, range, default);
+    }
+
+    private void OnOutcome(SettleKind kind, uint count, SettleOutcome outcome)
+    {
+        if (outcome == SettleOutcome.Done)
+            Late?.OnTimely();
+        if (outcome != SettleOutcome.LockExpired)
+            return;
+        Late?.OnLate();
+        Operations.OnLate(kind, (int)count);
     }
 
     /// <summary>A delay as the wire has it; zero is the shortest there is, since 0 leaves it to the broker.</summary>
@@ -142,10 +149,20 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
 
     /// <summary>Takes an answer.</summary>
     /// <returns>
-    /// The first range that the broker did not know and no caller waits for; its count is 0 when there is none.
+    /// The first range that was settled before and no caller waits for; its count is 0 when there is none.
     /// </returns>
     public SettledRange OnSettled(uint tag, SettledFrame frame)
     {
+        if (tag == HeldLocks.ReturnTag)
+        {
+            Interlocked.Decrement(ref _returns);
+            return default;
+        }
+        if (tag == HeldLocks.RenewalTag)
+        {
+            Locks?.OnAnswered(frame);
+            return default;
+        }
         SettledRange refused = default;
         for (int i = 0; i < frame.Count && refused.Count == 0; i++)
         {
@@ -153,12 +170,17 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
                 refused = frame[i];
         }
         TaskCompletionSource<SettleOutcome>? answered;
+        bool isAwaited;
         lock (_gate)
+            isAwaited = _unanswered.Remove(tag, out answered);
+        if (isAwaited)
         {
-            if (!_unanswered.Remove(tag, out answered))
-                return refused;
+            answered!.SetResult(refused.Outcome);
+            return default;
         }
-        answered.SetResult(refused.Outcome);
+        if (refused.Outcome != SettleOutcome.LockExpired)
+            return refused;
+        OnOutcome(SettleKind.Complete, refused.Count, refused.Outcome);
         return default;
     }
 
@@ -177,8 +199,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
             left = [.. _unanswered.Values];
             _unanswered.Clear();
         }
-        // Nobody else cancels it, and its callbacks do not throw.
-        _ = _ended?.CancelAsync();
+        Locks?.Dispose();
         foreach (TaskCompletionSource<SettleOutcome> answered in left)
         {
             answered.SetException(

@@ -24,6 +24,7 @@ internal sealed class Subscription : ClientStream
     private int _creditBytes;
     private WindowFrame _window;
     private Delivery _batch;
+    private bool _isBatchUnread;
     private bool _isClosed;
     private bool _wasOpened;
     private uint _stream;
@@ -47,7 +48,7 @@ internal sealed class Subscription : ClientStream
         _gate = consumer.Gate;
         _partition = partition;
         _creditBytes = creditBytes;
-        _window = new WindowFrame((uint)consumer.Options.MaxInFlight, AtATime: 0);
+        _window = consumer.FirstWindow;
         Operations = new ConsumeOperations(
             new OperationPlace(links.Options, consumer.Topic, Partition, consumer.Options.Group)
         );
@@ -81,6 +82,14 @@ internal sealed class Subscription : ClientStream
     }
 
     public ConsumeOptions Options => _consumer.Options;
+
+    /// <summary>Messages that were delivered to a member of a group and are not settled. Guarded by the gate.</summary>
+    public int Held => _settlements?.Locks?.Open ?? 0;
+
+    /// <summary>
+    /// Whether the broker takes messages back that nobody has seen; true without a connection. Guarded by the gate.
+    /// </summary>
+    public bool CanReturn => _settlements is not { CanReturn: false };
 
     /// <summary>The client's clock, in unix microseconds.</summary>
     public long Now => UnixMicroseconds.From(_links.Options.TimeProvider.GetUtcNow());
@@ -117,6 +126,13 @@ internal sealed class Subscription : ClientStream
             _settlements =
                 Options.SettleMode == SettleMode.Explicit
                     ? new Settlements(connection.Outbox, _stream, Topic, isGroup, Operations)
+                    {
+                        Locks = isGroup
+                            ? new HeldLocks(connection.Outbox, _stream, _consumer.Time, _consumer.Loop)
+                            : null,
+                        Late = isGroup ? _consumer.Late : null,
+                        CanReturn = isGroup && connection.HasWindow,
+                    }
                     : null;
             bool resumes = !isGroup && _wasOpened;
             StartKind start = resumes
@@ -136,7 +152,7 @@ internal sealed class Subscription : ClientStream
                     _incarnation,
                     Options.SettleMode,
                     Options.SlowPolicy,
-                    _window.MaxInFlight,
+                    connection.HasWindow ? _window.MaxInFlight : (uint)Options.MaxInFlight,
                     _consumer.Member,
                     (uint)(Options.SlowTimeout?.TotalMilliseconds ?? 0),
                     (uint)(Options.LockDuration?.TotalMilliseconds ?? 0),
@@ -212,7 +228,13 @@ internal sealed class Subscription : ClientStream
             if (stream != _stream || connection != _connection || _isClosed)
                 return false;
             _heldBytes += length;
-            _consumer.Enqueue(_consumer.Memory.Take(this, block, offset, length) with { Settlements = _settlements });
+            _consumer.Enqueue(
+                _consumer.Memory.Take(this, block, offset, length) with
+                {
+                    Settlements = _settlements,
+                    IsUnread = true,
+                }
+            );
             if (isSound)
                 (_lastOffset, _lastEpoch) = (last.NextOffset - 1, last.LeaderEpoch);
             return _consumer.IsAwaited;
@@ -233,6 +255,7 @@ internal sealed class Subscription : ClientStream
                 ForgetBatch();
                 _batch = delivery;
                 delivery.Block!.Retain();
+                _isBatchUnread = true;
             }
             else
             {
@@ -250,7 +273,7 @@ internal sealed class Subscription : ClientStream
                 delivery = _consumer.Memory.Take(this, kept, _batch.Offset, _batch.Length) with { IsSameBatch = true };
             }
             _heldBytes += delivery.CreditBytes;
-            _settlements?.Hold(frame.Delivery.Count);
+            HeldLock? held = _settlements?.Locks?.Add(frame.Delivery);
             long until =
                 _links.Options.TimeProvider.GetUtcNow().UtcTicks
                 + (frame.Delivery.LockMilliseconds * TimeSpan.TicksPerMillisecond);
@@ -260,8 +283,11 @@ internal sealed class Subscription : ClientStream
                     Settlements = _settlements,
                     Range = frame.Delivery,
                     LockedUntil = until,
+                    Held = held,
+                    IsUnread = _isBatchUnread,
                 }
             );
+            _isBatchUnread = false;
             return _consumer.IsAwaited;
         }
     }
@@ -311,6 +337,17 @@ internal sealed class Subscription : ClientStream
             _creditBytes = creditBytes;
             if (more > 0 && _connection is not null && _stream != 0)
                 _connection.Outbox.Write(new CreditFrame((uint)more), _stream);
+        }
+    }
+
+    /// <summary>Gives a run back that nobody looks at.</summary>
+    public void Drop(in Delivery run)
+    {
+        lock (_gate)
+        {
+            // The next delivery may leave this batch out.
+            _isBatchUnread |= run.IsUnread && run.Block == _batch.Block && run.Offset == _batch.Offset;
+            Release(run);
         }
     }
 

@@ -1,3 +1,4 @@
+using LightQ.Client.Consuming;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Processing;
@@ -13,7 +14,7 @@ namespace LightQ.Client.Processing;
 internal sealed record ProcessorClient(
     LightQClientOptions Options,
     ILogger Logger,
-    Func<string, ConsumeOptions, IAsyncEnumerable<Message>> Consume,
+    Func<string, ConsumeOptions, InFlightWindow, IAsyncEnumerable<Message>> Consume,
     Func<bool> IsClosed,
     Func<Task>? Probe
 );

@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
+using LightQ.Client.Consuming;
+using LightQ.Client.Timing;
 using LightQ.Protocol;
 
 namespace LightQ.Client.Processing;
@@ -26,6 +28,9 @@ internal sealed class ProcessorRun(
     private static readonly TimeSpan FirstDelay = TimeSpan.FromSeconds(1),
         MaxDelay = TimeSpan.FromSeconds(30);
 
+    /// <summary>How long nothing may begin or end while something waits.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
+
     /// <summary>The time that handlers have to end once their tokens are cancelled.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
 
@@ -41,6 +46,16 @@ internal sealed class ProcessorRun(
         AddressArgument.Parse(topic, null).Topic,
         group
     );
+    private readonly InFlightWindow _window = new(options.Ahead)
+    {
+        AtATime = options.AtATime,
+        Most = options.MostAhead,
+    };
+    private ITimer? _watch;
+    private int _isWatched;
+    private long _movedAt;
+    private TimeSpan _worked;
+    private int _handled;
     private IAsyncEnumerator<Message>? _messages;
     private Task _ended = Task.CompletedTask;
     private volatile bool _givesUp;
@@ -84,6 +99,7 @@ internal sealed class ProcessorRun(
 
     public void Dispose()
     {
+        _watch?.Dispose();
         LetGo();
         if (_circuit.Stop())
             _operations.CountPaused(-1);
@@ -121,15 +137,16 @@ internal sealed class ProcessorRun(
             using CancellationTokenRegistration first = stopping.UnsafeRegister(Cancel, over);
             using CancellationTokenRegistration second = _circuit.TurnOver.UnsafeRegister(Cancel, over);
             IAsyncEnumerator<Message> messages = client
-                .Consume(topic, ToConsumeOptions(isTrial))
+                .Consume(topic, ToConsumeOptions(isTrial), isTrial ? new InFlightWindow(0) { AtATime = 1 } : _window)
                 .GetAsyncEnumerator(over.Token);
             try
             {
                 while (await messages.MoveNextAsync().ConfigureAwait(false))
                 {
                     _ready.Add(
-                        new HeldMessage(messages.Current, Time, options.MaxLockRenewal, OnCancelFailed) { Turn = turn }
+                        new HeldMessage(messages.Current, options.MaxLockRenewal, OnCancelFailed) { Turn = turn }
                     );
+                    Watch();
                     delay = FirstDelay;
                 }
             }
@@ -217,6 +234,7 @@ internal sealed class ProcessorRun(
             SettleMode = SettleMode.Explicit,
             MaxInFlight = isTrial ? 1 : options.EffectiveMaxInFlight,
             LockDuration = options.LockDuration,
+            MaxLockRenewal = options.MaxLockRenewal,
             Start = options.Start,
             Filter = options.Filter,
             OnSubscribed = _ =>
@@ -245,6 +263,7 @@ internal sealed class ProcessorRun(
         Task settled = Task.CompletedTask;
         while (await _ready.TakeAsync().ConfigureAwait(false) is { } held)
         {
+            Volatile.Write(ref _movedAt, Time.GetTimestamp());
             if (!held.TryBegin())
             {
                 Release(held);
@@ -255,11 +274,61 @@ internal sealed class ProcessorRun(
                 _kept.Enqueue(held);
                 continue;
             }
+            long began = Time.GetTimestamp();
             (Exception? error, bool isPaused) = await HandleAsync(held).ConfigureAwait(false);
+            OnHandled(began);
             await settled.ConfigureAwait(false);
             settled = isPaused ? KeepAsync(held) : SettleAsync(held, error);
         }
         await settled.ConfigureAwait(false);
+    }
+
+    /// <summary>Sizes what is delivered ahead by how fast the handlers are together.</summary>
+    private void OnHandled(long began)
+    {
+        long now = Time.GetTimestamp();
+        Volatile.Write(ref _movedAt, now);
+        bool isOther;
+        lock (_window)
+        {
+            _worked += Time.GetElapsedTime(began, now) / options.MaxConcurrency;
+            _handled++;
+            if (!_window.IsWorthALook(_handled) && _worked < InFlightWindow.Work)
+                return;
+            isOther = _window.OnWorked(_handled, _worked);
+            (_worked, _handled) = (TimeSpan.Zero, 0);
+        }
+        if (isOther)
+            _window.Changed?.Invoke();
+    }
+
+    /// <summary>Looks again and again, while something waits, whether it waits in vain.</summary>
+    private void Watch()
+    {
+        if (_watch is not null && Interlocked.Exchange(ref _isWatched, 1) != 0)
+            return;
+        Volatile.Write(ref _movedAt, Time.GetTimestamp());
+        _watch ??= ClientTimer.Create(Time, static run => ((ProcessorRun)run!).LookForStandstill(), this);
+        _watch.Change(Patience, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>When no handler has begun or ended for a while, other members get what waits for one.</summary>
+    private void LookForStandstill()
+    {
+        TimeSpan still = Time.GetElapsedTime(Volatile.Read(ref _movedAt));
+        if (still < Patience)
+        {
+            _watch!.Change(Patience - still, Timeout.InfiniteTimeSpan);
+            return;
+        }
+        Volatile.Write(ref _isWatched, 0); // The next message begins it again.
+        if (!_running.Keys.Any(static held => held.Message.DeliveryLock.CanGiveBack))
+            return;
+        lock (_window)
+            _window.OnStoodStill();
+        _window.Changed?.Invoke();
+        foreach (HeldMessage waiting in _ready.TakeAll())
+            waiting.GiveBack();
     }
 
     /// <returns>What the handler threw, and whether it has paused the processor.</returns>

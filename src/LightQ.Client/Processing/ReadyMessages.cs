@@ -65,6 +65,27 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
         }
     }
 
+    /// <summary>Takes everything away that waits, in no certain order.</summary>
+    public List<HeldMessage> TakeAll()
+    {
+        List<HeldMessage> waiting = [];
+        lock (_lanes)
+        {
+            foreach (Lane lane in _lanes.Values)
+            {
+                while (lane.Waiting.TryDequeue(out HeldMessage? behind))
+                    waiting.Add(behind);
+            }
+            while (_ready.Reader.TryRead(out HeldMessage? ready))
+            {
+                waiting.Add(ready);
+                if (ready.Lane is not null)
+                    _lanes.Remove(ready.Lane.Key);
+            }
+        }
+        return waiting;
+    }
+
     /// <summary>Hands out no more: what waits is let go.</summary>
     public void Close()
     {

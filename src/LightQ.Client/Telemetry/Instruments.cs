@@ -32,6 +32,12 @@ internal static class Instruments
         "Messages that were handed to the application."
     );
 
+    public static readonly Counter<long> LateMessages = Meter.CreateCounter<long>(
+        "lightq.client.late.messages",
+        "{message}",
+        "Messages that were settled after their lock had run out: they are delivered again."
+    );
+
     public static readonly Histogram<double> OperationDuration = Meter.CreateHistogram(
         "messaging.client.operation.duration",
         "s",

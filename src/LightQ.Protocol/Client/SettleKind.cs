@@ -16,4 +16,10 @@ public enum SettleKind : byte
 
     /// <summary>The work goes on: the lock of the messages begins anew.</summary>
     Renew = 4,
+
+    /// <summary>
+    /// The messages were not shown to the application: they are redelivered to any member of the group at once, and
+    /// this delivery does not count. Only sent to a broker that grants <see cref="Protocol.ProtocolFeatures.Window"/>.
+    /// </summary>
+    Return = 5,
 }

@@ -26,6 +26,7 @@ internal sealed class RunReader(TimeProvider time)
     private readonly BatchInflater _inflater = new(ProtocolLimits.InflatedBatchBytes);
     private Subscription? _source;
     private GroupDelivery _range;
+    private long _loadedAt;
     private byte[] _run = [];
     private int _runLength;
     private int _nextBatch;
@@ -79,6 +80,7 @@ internal sealed class RunReader(TimeProvider time)
         _range = delivery.Range;
         _runEnd = delivery.Run.End.Offset;
         LockEnd = Now + (_range.LockMilliseconds * 1000L);
+        _loadedAt = time.GetTimestamp();
         if (delivery.Run.Memory.IsEmpty)
         {
             BeginRange(); // Of the batch that is here.
@@ -106,6 +108,8 @@ internal sealed class RunReader(TimeProvider time)
         (_record, _recordsEnd, _firstRecord) = (0, 0, 0);
     }
 
+    private bool IsLockOver() => time.GetElapsedTime(_loadedAt) >= TimeSpan.FromMilliseconds(_range.LockMilliseconds);
+
     /// <summary>Goes to the next messages, or to a gap.</summary>
     public RunStep Next()
     {
@@ -116,6 +120,9 @@ internal sealed class RunReader(TimeProvider time)
                 (_gap, Gap) = (null, gap);
                 return RunStep.Gap;
             }
+            // While it waited for a client that does not read, or grants no credit, its lock has run out.
+            if (_offset < _end && IsRange && IsLockOver())
+                _offset = _end;
             if (_offset < _end)
                 return RunStep.Records;
             if (!OpenNextBatch())

@@ -175,10 +175,10 @@ public sealed class GroupTests
             .ConsumeBatchesAsync("jobs", Explicit() with { MaxInFlight = 4 }, Cancelled)
             .GetAsyncEnumerator(Cancelled);
         var seen = new List<int>();
-        foreach (int count in (int[])[4, 4, 2])
+        while (seen.Count < 10)
         {
             Assert.True(await jobs.MoveNextAsync());
-            Assert.Equal(count, jobs.Current.Count);
+            Assert.InRange(jobs.Current.Count, 1, 4);
             foreach (RecordView record in jobs.Current)
                 seen.Add(BitConverter.ToInt32(record.Body));
             Assert.Equal(SettleOutcome.Done, await jobs.Current.CompleteAsync(Cancelled));

@@ -63,7 +63,6 @@ internal sealed class ProcessingExamples(LightQClient client)
         {
             Group = "archive",
             SettleMode = SettleMode.Explicit,
-            MaxInFlight = 200,
         });
 
         IReadOnlyList<Message> orders = await consumer.FetchAsync(maxMessages: 100, maxWait: TimeSpan.FromSeconds(5));

@@ -111,7 +111,7 @@ public sealed class LightQTestBrokerTests
 
         broker.DropConnections();
         await Eventually.TrueAsync(
-            () => first.DeliveryEnded.IsCancellationRequested,
+            () => !first.DeliveryLock.IsHeld,
             Patience,
             () => "the consumer has not noticed that its connection is cut"
         );

@@ -109,7 +109,7 @@ public sealed class FloorTests
         {
             Floors =
             [
-                ["Encryption", "Filtering", "Serializing", "Telemetry"],
+                ["Encryption", "Filtering", "Serializing", "Telemetry", "Timing"],
                 ["Batches"],
                 ["Connections"],
                 ["Consuming", "Publishing"],

@@ -39,6 +39,45 @@ public sealed class ExplicitGroupTests
     }
 
     [Fact]
+    public async Task What_a_member_returns_goes_to_any_member_at_once_and_was_not_delivered()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription first = host.Join(maxInFlight: 8);
+        Subscription second = host.Join(maxInFlight: 2);
+        await host.PublishAsync(20);
+        GroupDelivery held = host.Take(first);
+        GroupDelivery others = host.Take(second);
+        GroupHost.SettleAll(second, SettleKind.Complete, others);
+
+        Assert.Equal(SettleOutcome.Done, GroupHost.Settle(first, SettleKind.Return, held, 2, 6));
+
+        GroupDelivery again = host.Take(second);
+        Assert.Equal((2L, 2u, (ushort)1), (again.FirstOffset, again.Count, again.DeliveryCount));
+        Assert.Equal(SettleOutcome.Done, GroupHost.Settle(first, SettleKind.Complete, held, 0, 2));
+        Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(first, SettleKind.Complete, held, 2));
+    }
+
+    [Fact]
+    public async Task A_full_member_that_works_on_one_at_a_time_gets_more_when_half_of_what_waits_is_done()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join(maxInFlight: 9);
+        Assert.True(member.TryResize(new WindowFrame(9, 1)));
+        await host.PublishAsync(30);
+        GroupDelivery held = host.Take(member);
+        Assert.Equal(9u, held.Count);
+
+        for (int settled = 0; settled < 4; settled++)
+        {
+            Assert.Equal(0u, host.Take(member).Count);
+            GroupHost.Settle(member, SettleKind.Complete, held, held.FirstOffset + settled);
+        }
+
+        GroupDelivery more = host.Take(member);
+        Assert.Equal((9L, 4u), (more.FirstOffset, more.Count));
+    }
+
+    [Fact]
     public async Task A_batch_that_a_member_has_is_left_out_of_its_next_delivery()
     {
         await using GroupHost host = await GroupHost.StartAsync();
