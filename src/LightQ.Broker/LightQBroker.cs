@@ -396,7 +396,8 @@ public sealed class LightQBroker : IAsyncDisposable
         IStreamOwner owner,
         uint id,
         OpenProducerFrame request,
-        out ProducerOpenedFrame opened
+        out ProducerOpenedFrame opened,
+        bool refusesAlone = false
     )
     {
         ThrowIfStopping();
@@ -405,38 +406,24 @@ public sealed class LightQBroker : IAsyncDisposable
             request.Partition == OpenProducerFrame.AnyPartition
                 ? topic.LeastUsed()
                 : topic.GetPartition(request.Partition);
-        Durability ack = request.AckLevel == Durability.Default ? topic.Settings.AckLevel : request.AckLevel;
-        ack = ack < partition.Log.MinDurability ? partition.Log.MinDurability : ack;
-        if (ack > partition.Log.MaxDurability)
-        {
-            string what =
-                topic.Settings.Kind == TopicKind.Transient
-                    ? "is transient: it acknowledges at memory"
-                    : "has no replicas: it acknowledges at fsync at most";
-            throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' {what}, never at {ack}.");
-        }
-
+        Durability ack = ProducerOpening.Level(partition, request.AckLevel);
         partition.ThrowIfFailed();
         (ulong producerId, uint epoch, ProducerState? state) = _names.Attach(partition, request);
-        var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes, _pending);
+        var stream = new ProducerStream(
+            owner,
+            id,
+            partition,
+            state,
+            epoch,
+            ack,
+            _options.PublishWindowBytes,
+            _pending,
+            refusesAlone
+        );
         partition.Attach(stream);
         if (ack == Durability.Written)
             partition.Log.NotifyWritten();
-        opened = new ProducerOpenedFrame(
-            topic.Id,
-            partition.Index,
-            topic.Settings.Partitions,
-            KeyRouting.Version,
-            partition.Log.Incarnation,
-            partition.Log.Epoch,
-            producerId,
-            epoch,
-            state?.NextSequence ?? 0,
-            (uint)_options.PublishWindowBytes,
-            (uint)partition.MaxBatchBytes,
-            ack,
-            state is null ? 0u : ProtocolLimits.UnacknowledgedBatches
-        );
+        opened = ProducerOpening.Answer(partition, producerId, epoch, state, ack, _options.PublishWindowBytes);
         return stream;
     }
 

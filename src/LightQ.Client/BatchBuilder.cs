@@ -116,6 +116,7 @@ public sealed class BatchBuilder : IDisposable
         BatchProperties properties = _batch?.Properties ?? _clock.Stamp(_options);
         if (_router is not null)
             _stream = _router.Choose(key, SendBatch.RecordLength(bodyLength, key, headers), properties);
+        _stream.CheckTimes(properties);
         return _batch ??= _stream.RentBatch(properties);
     }
 }

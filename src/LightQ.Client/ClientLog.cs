@@ -165,6 +165,16 @@ internal static partial class ClientLog
     public static partial void TookOver(ILogger logger, string topic, string? name);
 
     [LoggerMessage(
+        2110,
+        LogLevel.Error,
+        "The producer of {Topic} has ended ({Code}: {Reason}); it takes no messages any more."
+    )]
+    public static partial void ProducerEnded(ILogger logger, string topic, ErrorCode code, string reason);
+
+    [LoggerMessage(2111, LogLevel.Information, "The producer of {Topic} is open again, after {Seconds:0.0} s.")]
+    public static partial void ProducerBack(ILogger logger, string topic, double seconds);
+
+    [LoggerMessage(
         2085,
         LogLevel.Information,
         "Partition {Partition} of {Topic} is led elsewhere; asking {Broker}. {Reason}"

@@ -6,7 +6,7 @@ namespace LightQ.Client;
 
 /// <summary>
 /// Reads and writes
-/// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+/// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true&amp;producers=N]</c>.
 /// </summary>
 internal static class ConnectionString
 {
@@ -22,7 +22,7 @@ internal static class ConnectionString
         {
             throw Invalid(
                 "it must look like lightq://[user[:password]@]host[:port][,host[:port]...]"
-                    + "[?control=PORT[,PORT...]&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN&insecure=true]"
+                    + "[?control=PORT[,PORT...]&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN&insecure=true&producers=N]"
             );
         }
 
@@ -51,6 +51,12 @@ internal static class ConnectionString
         Add("ca", options.CertificateAuthorityFile);
         Add("cert", options.ClientCertificateFile);
         Add("key", options.ClientKeyFile);
+        Add(
+            "producers",
+            options.MaxSharedProducers == LightQClientOptions.DefaultSharedProducers
+                ? null
+                : options.MaxSharedProducers.ToString(CultureInfo.InvariantCulture)
+        );
         return text.ToString();
 
         void Add(string name, string? value)
@@ -142,6 +148,21 @@ internal static class ConnectionString
         };
     }
 
+    private static LightQClientOptions ApplyProducers(LightQClientOptions options, string value)
+    {
+        try
+        {
+            return options with
+            {
+                MaxSharedProducers = int.Parse(value, NumberStyles.None, CultureInfo.InvariantCulture),
+            };
+        }
+        catch (Exception e) when (e is FormatException or OverflowException or ArgumentOutOfRangeException)
+        {
+            throw Invalid("producers is a number from 1 to 1000000");
+        }
+    }
+
     private static LightQClientOptions ApplyQuery(LightQClientOptions options, string query)
     {
         foreach (string pair in query.TrimStart('?').Split('&', StringSplitOptions.RemoveEmptyEntries))
@@ -169,11 +190,12 @@ internal static class ConnectionString
                 "ca" => options with { CertificateAuthorityFile = value },
                 "cert" => options with { ClientCertificateFile = value },
                 "key" => options with { ClientKeyFile = value },
+                "producers" => ApplyProducers(options, value),
                 "token" when value.Length > 0 => options with { Token = value },
                 "token" => throw Invalid("token is empty"),
                 _ => throw Invalid(
                     $"'{name[..Math.Min(name.Length, LongestShown)]}' is not one of control, tls, insecure, ca, cert, "
-                        + $"key, token"
+                        + $"key, token, producers"
                 ),
             };
         }

@@ -13,10 +13,9 @@ public enum FencedAction
     Fail = 0,
 
     /// <summary>
-    /// Publishes that were fenced fail with <see cref="ErrorCode.Fenced"/>. With the next publish or the next health
-    /// check, a new producer takes the name back, at most once within
-    /// <see cref="LightQClientOptions.MaxReconnectDelay"/>. Choose it when a newer producer has the name only for a
-    /// moment, like a tool that repairs something.
+    /// Publishes that were fenced fail with <see cref="ErrorCode.Fenced"/>. Then a new producer takes the name back, at
+    /// most once within <see cref="LightQClientOptions.MaxReconnectDelay"/>. Choose it when a newer
+    /// producer has the name only for a moment, like a tool that repairs something.
     /// </summary>
     TakeOver = 1,
 }

@@ -4,6 +4,7 @@ using System.Net.Security;
 using System.Runtime.CompilerServices;
 using System.Security.Authentication;
 using LightQ.Client.Administration;
+using LightQ.Client.Batches;
 using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
 using LightQ.Client.Encryption;
@@ -32,6 +33,9 @@ namespace LightQ.Client;
 /// </example>
 public sealed class LightQClient : IAsyncDisposable, IDisposable
 {
+    // 4 MiB.
+    private const int SharedBatchesKept = 64;
+
     private readonly BrokerLinks _links;
     private readonly ControlChannel _control;
     private readonly ClientEvents _events;
@@ -39,7 +43,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Creates a client; does not connect yet.</summary>
     /// <param name="connectionString">
-    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true&amp;producers=N]</c>.
     /// </param>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>
     /// <exception cref="LightQException">
@@ -67,7 +71,16 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         _events = new ClientEvents(this, logger);
         _control = new ControlChannel(options);
         _links = new BrokerLinks(options, _events, logger, leaders ?? new LeaderDirectory(_control));
-        _producers = new SharedProducers((topic, cancelled) => CreateProducerAsync(topic, null, cancelled));
+        var batches = new SendBatchPool(
+            new ProducerOptions().BatchBytes,
+            SharedBatchesKept,
+            options.TimeProvider,
+            startsSmall: true
+        );
+        _producers = new SharedProducers(
+            (topic, cancelled) => OpenProducerAsync(topic, new ProducerOptions(), batches, cancelled),
+            options.MaxSharedProducers
+        );
         Topics = new TopicsClient(_control);
         Stats = new StatsClient(_control);
         Groups = new GroupsClient(_control);
@@ -99,6 +112,17 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     {
         add => _events.GoingAway += value;
         remove => _events.GoingAway -= value;
+    }
+
+    /// <summary>
+    /// Raised once when a producer of this client has ended although the application did not close it: it takes no
+    /// messages any more. A producer that a host runs, and one behind <c>PublishAsync</c> of the client, is followed by
+    /// another one when the cause is gone. Raised on the thread pool. An exception of a handler is logged.
+    /// </summary>
+    public event EventHandler<ProducerEndedEventArgs>? ProducerEnded
+    {
+        add => _events.ProducerEnded += value;
+        remove => _events.ProducerEnded -= value;
     }
 
     /// <summary>
@@ -224,9 +248,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <remarks>
     /// The producer is anonymous and has the default <see cref="ProducerOptions"/>; order, windows and errors are those
     /// of <see cref="Producer"/>. When a producer has failed for good, because its topic was deleted or a right
-    /// was revoked, the next publish replaces it. The client keeps the producers of 64 topics. For another topic, it
-    /// closes the least recently used one once its messages have their acks. For a producer with a name, for batches,
-    /// or to publish without waiting, create a <see cref="Producer"/>.
+    /// was revoked, the next publish replaces it. The client keeps <see cref="LightQClientOptions.MaxSharedProducers"/>
+    /// of them; for another topic, it closes the least recently used one that has nothing under way. For a producer
+    /// with a name, for batches, or to publish without waiting, create a <see cref="Producer"/>.
     /// </remarks>
     /// <exception cref="ArgumentException">The topic's name is not valid.</exception>
     /// <exception cref="LightQException">
@@ -334,19 +358,11 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <exception cref="LightQException">
     /// The topic is unknown, a right is missing, or the broker cannot be reached.
     /// </exception>
-    public async Task<Producer> CreateProducerAsync(
+    public Task<Producer> CreateProducerAsync(
         string topic,
         ProducerOptions? options = null,
         CancellationToken cancellationToken = default
-    )
-    {
-        options ??= new ProducerOptions();
-        TopicAddress address = AddressArgument.Parse(topic, options.Partition);
-        await _links.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        return await new ProducerOpener(_links, address.Topic, options with { Partition = address.Partition })
-            .OpenAsync(cancellationToken)
-            .ConfigureAwait(false);
-    }
+    ) => OpenProducerAsync(topic, options ?? new ProducerOptions(), null, cancellationToken);
 
     /// <summary>Opens a producer of values.</summary>
     /// <typeparam name="T">The type of the published values.</typeparam>
@@ -593,5 +609,18 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         var consumer = new Consumer(_links, topic, options, _events, loop);
         await consumer.OpenAsync(cancellationToken).ConfigureAwait(false);
         return consumer;
+    }
+
+    private async Task<Producer> OpenProducerAsync(
+        string topic,
+        ProducerOptions options,
+        SendBatchPool? batches,
+        CancellationToken cancellationToken
+    )
+    {
+        TopicAddress address = AddressArgument.Parse(topic, options.Partition);
+        await _links.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var opener = new ProducerOpener(_links, address.Topic, options with { Partition = address.Partition }, batches);
+        return await opener.OpenAsync(cancellationToken).ConfigureAwait(false);
     }
 }

@@ -9,6 +9,10 @@ namespace LightQ.Client;
 /// </summary>
 public sealed record LightQClientOptions
 {
+    internal const int DefaultSharedProducers = 4096;
+
+    private const int MostSharedProducers = 1_000_000;
+
     // All of them travel in one Hello of at most 8 KiB.
     private const int MaxTextLength = 500;
 
@@ -156,6 +160,23 @@ public sealed record LightQClientOptions
         init => field = Positive(value);
     } = TimeSpan.FromSeconds(5);
 
+    /// <summary>
+    /// How many producers <c>PublishAsync</c> of the client keeps open, one for each topic: 1 to 1,000,000. Default:
+    /// 4,096. When more topics are published to, the producer that was not used for longest is closed first, and opened
+    /// again when it is needed: such a publish takes a round trip more. A producer with messages under way is not
+    /// closed. Each takes some memory here and at the broker, which also limits the streams of a connection.
+    /// </summary>
+    public int MaxSharedProducers
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, 1);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(value, MostSharedProducers);
+            field = value;
+        }
+    } = DefaultSharedProducers;
+
     /// <summary>How the connection receives. Default: on a thread of its own.</summary>
     public ReceiveMode ReceiveMode { get; init; }
 
@@ -188,7 +209,7 @@ public sealed record LightQClientOptions
 
     /// <summary>
     /// Reads a connection string:
-    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+    /// <c>lightq://[user[:password]@]host[:data-port][,host[:data-port]…][?control=PORT[,PORT…]&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true&amp;producers=N]</c>.
     /// </summary>
     /// <param name="connectionString">
     /// User, password and files are percent-encoded where necessary. Several hosts are brokers of one cluster; control
@@ -221,7 +242,7 @@ public sealed record LightQClientOptions
         new(
             ProtocolLimits.Version,
             ProtocolLimits.Version,
-            ProtocolFeatures.Cluster | ProtocolFeatures.Window,
+            ProtocolFeatures.Cluster | ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone,
             ClientName,
             Token is not null ? HelloFrame.Token
                 : User is null ? HelloFrame.Anonymous

@@ -15,8 +15,9 @@ namespace LightQ.Client;
 /// messages that are published during a send go out together with the next. When the connection is lost, the producer
 /// resumes on the next one and sends the messages that were not sent. A named producer sends the messages without an
 /// ack again, and the broker stores each once. For an anonymous producer they fail with
-/// <see cref="ErrorCode.OutcomeUnknown"/>. After an error, everything that was published after the failed message fails
-/// with <see cref="ErrorCode.StreamBroken"/>, so the order has no holes. Messages published after that are new ones.
+/// <see cref="ErrorCode.OutcomeUnknown"/>. A message that the topic does not take fails alone. After an error of the
+/// broker, like a full disk, what is under way behind the failed message fails with
+/// <see cref="ErrorCode.StreamBroken"/>. Messages published after that are new ones.
 /// <para>
 /// On a topic with several partitions, order, window and errors are per partition. A message with a key goes to the
 /// partition of the key (<see cref="PartitionOf"/>), so that messages with the same key stay in order. A message
@@ -48,8 +49,16 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="router">Chooses among several; null when there is one, to which every call goes directly.</param>
     /// <param name="options">What it was made with.</param>
     /// <param name="time">The clock.</param>
-    internal Producer(ProducerStream stream, PartitionRouter? router, ProducerOptions options, TimeProvider time)
+    /// <param name="ended">See <see cref="Ended"/>.</param>
+    internal Producer(
+        ProducerStream stream,
+        PartitionRouter? router,
+        ProducerOptions options,
+        TimeProvider time,
+        Task<LightQException> ended
+    )
     {
+        Ended = ended;
         _stream = stream;
         _router = router;
         _options = options;
@@ -74,6 +83,15 @@ public sealed class Producer : IAsyncDisposable
 
     /// <summary>Whether it, or a partition of it, takes no messages for good: another producer may.</summary>
     internal bool IsBroken => _router is null ? _stream.IsBroken : _router.IsBroken;
+
+    /// <summary>
+    /// Completes when it takes no messages for good any more, with the reason; is cancelled when it is disposed before.
+    /// Continuations may run under a stream's gate.
+    /// </summary>
+    internal Task<LightQException> Ended { get; }
+
+    /// <summary>Whether nothing of it is under way.</summary>
+    internal bool IsIdle => _router is null ? _stream.IsIdle : _router.IsIdle;
 
     /// <summary>
     /// The partition of the topic that messages with a key belong to: CRC-32C(key) mod <see cref="PartitionCount"/>.
@@ -341,6 +359,20 @@ public sealed class Producer : IAsyncDisposable
             _stream.Close();
         else
             _router.Close();
+    }
+
+    /// <summary>
+    /// Takes nothing new, which the caller learns before its message is taken; closes when all is settled.
+    /// </summary>
+    internal async Task RetireAsync()
+    {
+        if (_router is null)
+            _stream.Retire();
+        else
+            _router.Retire();
+        // What failed was reported to its publisher.
+        await FlushAllAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await DisposeAsync().ConfigureAwait(false);
     }
 
     private ValueTask<PublishAck> Publish(

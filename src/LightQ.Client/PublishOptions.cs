@@ -28,9 +28,8 @@ public readonly record struct PublishOptions
 
     /// <summary>
     /// Time from now until the message is delivered: zero (the default, at once) to 365 days. Durable topics only.
-    /// Others reject it with <see cref="ErrorCode.NotSupported"/>, and the producer then cannot be used any more. The
-    /// message is acknowledged at once. At that time, or shortly after, it is delivered as a message at the end of the
-    /// log, with another offset than the one in its ack.
+    /// Others reject the message with <see cref="ErrorCode.NotSupported"/>. It is acknowledged at once. At that time or
+    /// shortly after, it is delivered as a message at the end of the log, with another offset than the one in its ack.
     /// </summary>
     public TimeSpan Delay
     {

@@ -13,4 +13,10 @@ public static class ProtocolFeatures
 
     /// <summary>The client may send <see cref="FrameType.Window"/>. Every broker of this version grants it.</summary>
     public const ulong Window = 2;
+
+    /// <summary>
+    /// A producer's messages that the topic does not take are refused alone: their range in PublishAck says so, and the
+    /// stream goes on behind them.
+    /// </summary>
+    public const ulong RefusedAlone = 4;
 }

@@ -33,6 +33,12 @@ public static class ProtocolLimits
     public static readonly TimeSpan LongestDelay = TimeSpan.FromDays(365);
 
     /// <summary>
+    /// What a broker allows beyond <see cref="LongestDelay"/>: producers round due times up, and have clocks of their
+    /// own.
+    /// </summary>
+    public static readonly TimeSpan DueTimeSlack = TimeSpan.FromHours(1);
+
+    /// <summary>
     /// Largest run of batches in one Deliver frame, in bytes, unless its first batch alone is longer.
     /// </summary>
     public const int DeliverRunBytes = 256 * 1024;

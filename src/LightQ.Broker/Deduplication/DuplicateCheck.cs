@@ -14,6 +14,7 @@ internal static class DuplicateCheck
     /// <param name="state">Its named producer, whose epoch is the right one; null for an anonymous one.</param>
     /// <param name="batch">The batch.</param>
     /// <param name="time">The time of the append, unix microseconds.</param>
+    /// <param name="refusesAlone">Whether its producer may have been refused batches alone.</param>
     /// <param name="stored">What is stored of it; nothing when it is to be appended.</param>
     /// <returns><see cref="ErrorCode.None"/>, or why it is refused.</returns>
     public static ErrorCode Check(
@@ -21,6 +22,7 @@ internal static class DuplicateCheck
         ProducerState? state,
         in BatchView batch,
         long time,
+        bool refusesAlone,
         out StoredBatch stored
     )
     {
@@ -28,6 +30,13 @@ internal static class DuplicateCheck
         stored = StoredBatch.None;
         if (state is not null)
             error = state.Check(batch, out stored);
+        if (refusesAlone && error == ErrorCode.SequenceOverlap && IsInHole(partition, state!, batch))
+        {
+            // What asks for what may be refused, and lies where the numbers of what is stored leave a hole.
+            stored = StoredBatch.Refused(RefusalOf(partition, batch));
+            if (stored.IsAny)
+                return ErrorCode.None;
+        }
         if (
             stored.IsAny
             || (batch.Flags & BatchLayout.HasMessageId) == 0
@@ -43,11 +52,7 @@ internal static class DuplicateCheck
             if (error == ErrorCode.None)
                 state?.RememberDuplicate(batch, offset, time);
         }
-        else if (
-            error == ErrorCode.SequenceOverlap
-            && state!.IsInHole(batch.BaseSequence)
-            && !partition.Log.Damage.Any()
-        )
+        else if (error == ErrorCode.SequenceOverlap && IsInHole(partition, state!, batch))
         {
             // A log has holes in a producer's numbers where the broker dropped duplicates before it was killed. This
             // one's id is forgotten by now.
@@ -59,5 +64,20 @@ internal static class DuplicateCheck
         }
         partition.Counters.Duplicate();
         return ErrorCode.None;
+    }
+
+    private static bool IsInHole(Partition partition, ProducerState state, in BatchView batch) =>
+        state.IsInHole(batch.BaseSequence) && !partition.Log.Damage.Any();
+
+    /// <summary>
+    /// Why a batch in a hole was refused before the broker's start; nothing for one that cannot have been.
+    /// </summary>
+    private static ErrorCode RefusalOf(Partition partition, in BatchView batch)
+    {
+        ErrorCode error = partition.CheckAsked(batch);
+        if (error != ErrorCode.None || (batch.Flags & BatchLayout.HasDueTime) == 0)
+            return error;
+        // There is room for it now. One with an id may have been a duplicate instead.
+        return (batch.Flags & BatchLayout.HasMessageId) == 0 ? ErrorCode.ResourceExhausted : ErrorCode.UnknownProducer;
     }
 }

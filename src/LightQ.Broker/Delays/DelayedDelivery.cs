@@ -29,7 +29,8 @@ internal sealed class DelayedDelivery(
     private const int BatchesPerTurn = 64;
     private const long RetryMicroseconds = 1_000_000;
 
-    private static readonly long LongestDelay = (long)ProtocolLimits.LongestDelay.TotalMicroseconds;
+    private static readonly long LongestDelay = (long)
+        (ProtocolLimits.LongestDelay + ProtocolLimits.DueTimeSlack).TotalMicroseconds;
     private readonly PendingDelays _pending = new();
     private readonly UnsafeCopies _unsafe = new();
     private readonly Queue<long> _inTheWay = new();

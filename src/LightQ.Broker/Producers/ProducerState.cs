@@ -36,13 +36,17 @@ internal sealed class ProducerState
     /// </summary>
     public int Streams { get; set; }
 
-    /// <summary>The remembered batches, oldest first.</summary>
+    /// <summary>The remembered batches that were not refused, oldest first.</summary>
     public IEnumerable<Remembered> Batches
     {
         get
         {
             for (long i = Math.Max(0, _count - _batches.Length); i < _count; i++)
-                yield return _batches[i % _batches.Length];
+            {
+                // Behind a start the numbers of the others are a hole, as they are in the log.
+                if (_batches[i % _batches.Length].Stored.Refusal == ErrorCode.None)
+                    yield return _batches[i % _batches.Length];
+            }
         }
     }
 
@@ -88,12 +92,16 @@ internal sealed class ProducerState
             if (known.Sequence <= sequence)
                 return known.Sequence + (known.Records & ~Remembered.WithoutCrc) <= sequence;
         }
-        return false;
+        return _count < ProtocolLimits.RememberedBatches; // Nothing is forgotten: no batch came before.
     }
 
     /// <summary>Remembers a batch that was not appended, because a message with its id is at an offset.</summary>
     public void RememberDuplicate(in BatchView batch, long offset, long time) =>
         Remember(Remembered.Of(batch, ~offset), time);
+
+    /// <summary>Remembers a batch that was refused alone: its numbers are used.</summary>
+    public void RememberRefused(in BatchView batch, ErrorCode code, long time) =>
+        Remember(Remembered.Of(batch, Remembered.FirstRefusal + (long)code), time);
 
     /// <summary>Remembers a batch that was appended.</summary>
     public void Remember(in Remembered batch, long appendTime)
@@ -108,7 +116,8 @@ internal sealed class ProducerState
     /// <summary>One remembered batch.</summary>
     /// <param name="Sequence">The producer's number of its first record.</param>
     /// <param name="Offset">
-    /// Its first offset; of one that was not appended the complement of the offset at which the message with its id is.
+    /// Its first offset; of one that was not appended the complement of the offset at which the message with its id is;
+    /// of one that was refused the code, counted from <see cref="FirstRefusal"/>.
     /// </param>
     /// <param name="Records">
     /// How many records; with <see cref="WithoutCrc"/> added when <paramref name="PayloadCrc"/> is not known.
@@ -119,9 +128,14 @@ internal sealed class ProducerState
         /// <summary>Earlier versions did not keep the checksum. No batch has so many records.</summary>
         public const uint WithoutCrc = 1u << 31;
 
+        /// <summary>Below all offsets and their complements.</summary>
+        public const long FirstRefusal = long.MinValue;
+
         /// <summary>What is stored of it.</summary>
         public StoredBatch Stored =>
-            Offset >= 0 ? new StoredBatch(Offset, IsDuplicate: false) : new StoredBatch(~Offset, IsDuplicate: true);
+            Offset >= 0 ? new StoredBatch(Offset, IsDuplicate: false)
+            : Offset <= FirstRefusal + ushort.MaxValue ? StoredBatch.Refused((ErrorCode)(Offset - FirstRefusal))
+            : new StoredBatch(~Offset, IsDuplicate: true);
 
         /// <summary>What there is to remember of a batch with its header alone.</summary>
         public static Remembered Of(in BatchView header, long offset) =>

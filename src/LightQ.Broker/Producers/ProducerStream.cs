@@ -31,6 +31,7 @@ public sealed class ProducerStream : OutputStream
     private readonly Queue<PendingAck> _acks = new();
     private readonly ResumeItem _resume;
     private readonly int _window;
+    private readonly bool _refusesAlone;
     private readonly BatchWindow? _batches; // Null for an anonymous producer, of which nothing is remembered.
     private long _windowUsed;
     private long _creditOwed;
@@ -47,7 +48,8 @@ public sealed class ProducerStream : OutputStream
         uint producerEpoch,
         Durability ackLevel,
         int window,
-        PendingBudget budget
+        PendingBudget budget,
+        bool refusesAlone = false
     )
         : base(owner, id)
     {
@@ -56,6 +58,7 @@ public sealed class ProducerStream : OutputStream
         _producerEpoch = producerEpoch;
         AckLevel = ackLevel;
         _window = window;
+        _refusesAlone = refusesAlone;
         _pending = new PendingBatches(budget);
         _batches = state is null ? null : new BatchWindow();
         _resume = new ResumeItem(this);
@@ -204,17 +207,11 @@ public sealed class ProducerStream : OutputStream
     private bool CheckOne(ReadOnlySpan<byte> run, out int length, out ErrorCode error, out string reason)
     {
         length = 0;
-        error = BatchValidator.CheckPublished(run, _partition.MaxBatchBytes, out BatchView batch, out reason);
+        int longest = _refusesAlone ? int.MaxValue : _partition.MaxBatchBytes;
+        error = BatchValidator.CheckPublished(run, longest, out BatchView batch, out reason);
         if (error != ErrorCode.None)
             return false;
-        if ((batch.Flags & BatchLayout.HasDueTime) != 0 && _partition.Delays is null)
-        {
-            (error, reason) = (
-                ErrorCode.NotSupported,
-                $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later"
-            );
-        }
-        else if (!IsOwn(batch) && !Mutation.AnyProducerId)
+        if (!IsOwn(batch) && !Mutation.AnyProducerId)
         {
             (error, reason) = (
                 ErrorCode.MalformedBatch,
@@ -355,16 +352,20 @@ public sealed class ProducerStream : OutputStream
                 bool hasId = (batch.Flags & BatchLayout.HasMessageId) != 0;
                 if ((_state is not null || hasId) && (error = CheckStored(batch, time, out stored)) != ErrorCode.None)
                     break;
+                if (stored.Refusal != ErrorCode.None && !_refusesAlone)
+                {
+                    error = stored.Refusal; // Its producer knew of refusals on an earlier connection.
+                    break;
+                }
+                if (!stored.IsAny && (error = _partition.CheckAsked(batch)) != ErrorCode.None)
+                {
+                    if (!_refusesAlone)
+                        break;
+                    stored = RefuseAlone(batch, error, time);
+                    error = ErrorCode.None;
+                }
                 if (!stored.IsAny)
                 {
-                    if (
-                        (batch.Flags & BatchLayout.HasDueTime) != 0
-                        && (error = _partition.Delays!.Check(batch)) != ErrorCode.None
-                    )
-                    {
-                        break;
-                    }
-
                     AppendResult result = _partition.Append(batch, time, out long offset);
                     if (result == AppendResult.Full)
                         break;
@@ -386,9 +387,10 @@ public sealed class ProducerStream : OutputStream
                     new AckRange(
                         batch.BaseSequence,
                         (uint)batch.RecordCount,
-                        ErrorCode.None,
+                        stored.Refusal,
                         stored.Offset,
-                        stored.IsDuplicate
+                        stored.IsDuplicate,
+                        IsAlone: stored.Refusal != ErrorCode.None
                     )
                 );
                 _batches?.Store();
@@ -433,6 +435,14 @@ public sealed class ProducerStream : OutputStream
             : new PendingAck(position, range, 1);
     }
 
+    /// <summary>The topic does not take a batch: its numbers are used, and the stream goes on behind it.</summary>
+    private StoredBatch RefuseAlone(in BatchView batch, ErrorCode error, long time)
+    {
+        _state?.RememberRefused(batch, error, time);
+        _ = Describe(error); // Counts the limits that refuse.
+        return StoredBatch.Refused(error);
+    }
+
     private void Enqueue(in PendingAck ack)
     {
         _acks.Enqueue(ack);
@@ -444,7 +454,7 @@ public sealed class ProducerStream : OutputStream
         stored = StoredBatch.None;
         return _state is not null && _state.Epoch != _producerEpoch
             ? ErrorCode.Fenced
-            : DuplicateCheck.Check(_partition, _state, batch, time, out stored);
+            : DuplicateCheck.Check(_partition, _state, batch, time, _refusesAlone, out stored);
     }
 
     /// <summary>Breaks the stream at a batch, behind what waits in front of it: that was good and is stored.</summary>
@@ -487,6 +497,9 @@ public sealed class ProducerStream : OutputStream
         error switch
         {
             ErrorCode.ResourceExhausted or ErrorCode.InvalidArgument => _partition.Delays!.Describe(error),
+            ErrorCode.NotSupported =>
+                $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later",
+            ErrorCode.MessageTooLarge => "the batch is longer than the topic allows",
             ErrorCode.Fenced => "a newer producer of this name has taken over",
             ErrorCode.OutOfOrder => "the batch leaves a gap behind what is stored of this producer",
             ErrorCode.SequenceOverlap =>

@@ -199,6 +199,19 @@ public sealed class Partition : IHousekept
     internal long NextAppendTime() =>
         _lastAppendTime = Math.Max(_lastAppendTime, UnixMicroseconds.From(_time.GetUtcNow()));
 
+    /// <summary>
+    /// Whether the topic takes what a batch asks for: the only errors that are those of its messages alone. Under the
+    /// append lock.
+    /// </summary>
+    internal ErrorCode CheckAsked(in BatchView batch)
+    {
+        if (batch.Length > MaxBatchBytes)
+            return ErrorCode.MessageTooLarge;
+        if ((batch.Flags & BatchLayout.HasDueTime) == 0)
+            return ErrorCode.None;
+        return Delays is null ? ErrorCode.NotSupported : Delays.Check(batch);
+    }
+
     internal AppendResult Append(in BatchView batch, long appendTime, out long baseOffset)
     {
         AppendResult result = Log.TryAppend(batch.Bytes, appendTime, out baseOffset);

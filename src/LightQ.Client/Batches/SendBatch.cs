@@ -27,6 +27,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     private byte[] _buffer = [];
     private int _recordsStart = FrameHeader.Size + BatchLayout.HeaderSize;
     private int _payloadBytes;
+    private int _taken;
     private PublishCompletion? _firstWaiter;
     private PublishCompletion? _lastWaiter;
     private int _waiterCount;
@@ -74,6 +75,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
 
     /// <summary>Whether every record has a caller that will learn of its outcome.</summary>
     public bool IsFullyAwaited => _waiterCount == Count || (_waiterCount == 1 && _lastWaiter!.Count == Count);
+
+    /// <summary>Whether each caller waits for one message, so that other batches may take them.</summary>
+    public bool IsDivisible => !IsCompleted && (_lastWaiter is null || _lastWaiter.Count == 1);
 
     /// <summary>The whole frame, once completed.</summary>
     public ArraySegment<byte> Frame => new(_buffer, 0, FrameHeader.Size + Length);
@@ -158,6 +162,33 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         headers.CopyTo(rest[key.ByteCount..]);
         body.CopyTo(rest[(key.ByteCount + headers.Length)..]);
         return RecordLayout.FixedSize + key.ByteCount + headers.Length + body.Length;
+    }
+
+    /// <summary>
+    /// Takes the records of a batch that is not completed, one after the other, with the callers that wait for them.
+    /// </summary>
+    /// <param name="index">Which one: from 0 on.</param>
+    /// <param name="record">Its bytes.</param>
+    /// <param name="waiter">Who waits for it; null for nobody.</param>
+    /// <returns>Whether there is one.</returns>
+    public bool TryTakeRecord(int index, out ReadOnlySpan<byte> record, out PublishCompletion? waiter)
+    {
+        if (index == 0)
+            _taken = 0;
+        record = default;
+        waiter = null;
+        if (index >= Count)
+            return false;
+        ReadOnlySpan<byte> rest = _buffer.AsSpan(_recordsStart + _taken, RecordBytes - _taken);
+        record = rest[..LengthOf(rest)];
+        _taken += record.Length;
+        if (_firstWaiter is { } first && first.Index == index)
+        {
+            _firstWaiter = first.Next;
+            first.Next = null;
+            waiter = first;
+        }
+        return true;
     }
 
     /// <summary>Remembers the context that the record added last carries.</summary>
@@ -305,6 +336,16 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         }
         if (Interlocked.Decrement(ref _executors) == 0)
             Release();
+    }
+
+    private static int LengthOf(ReadOnlySpan<byte> record)
+    {
+        uint body = BinaryPrimitives.ReadUInt32LittleEndian(record);
+        int key = BinaryPrimitives.ReadUInt16LittleEndian(record[4..]);
+        return RecordLayout.FixedSize
+            + (key == RecordLayout.NoKey ? 0 : key)
+            + BinaryPrimitives.ReadUInt16LittleEndian(record[6..])
+            + (body == RecordLayout.Tombstone ? 0 : (int)body);
     }
 
     private void Dispatch()

@@ -20,8 +20,13 @@ internal sealed class SendBatchPool
         _smallBuffers = new();
     private readonly Stack<SendBatch> _batches = new();
 
-    public SendBatchPool(int batchBytes, int maxBuffersKept, TimeProvider time)
+    /// <param name="batchBytes">The size of ordinary batches.</param>
+    /// <param name="maxBuffersKept">How many buffers of that size wait for reuse at most.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="startsSmall">See <see cref="StartsSmall"/>.</param>
+    public SendBatchPool(int batchBytes, int maxBuffersKept, TimeProvider time, bool startsSmall = false)
     {
+        StartsSmall = startsSmall;
         _time = time;
         BatchBytes = batchBytes;
         _maxBuffersKept = maxBuffersKept;
@@ -29,6 +34,12 @@ internal sealed class SendBatchPool
 
     /// <summary>The size of its batches.</summary>
     public int BatchBytes { get; }
+
+    /// <summary>
+    /// Whether a batch that nothing is in front of has little memory: it is sent at once, and of many topics that get a
+    /// message now and then each would have a whole one.
+    /// </summary>
+    public bool StartsSmall { get; }
 
     /// <summary>The time now, in Unix microseconds.</summary>
     public long Now => UnixMicroseconds.From(_time.GetUtcNow());
@@ -38,7 +49,7 @@ internal sealed class SendBatchPool
     {
         SendBatch? batch;
         byte[]? buffer = null;
-        bool isSmall = properties.MessageId is not null && minimum is > 0 and <= SmallBatchBytes;
+        bool isSmall = (properties.MessageId is not null || StartsSmall) && minimum is > 0 and <= SmallBatchBytes;
         lock (_gate)
         {
             _batches.TryPop(out batch);

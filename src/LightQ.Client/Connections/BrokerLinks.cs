@@ -139,6 +139,10 @@ internal sealed class BrokerLinks : IAsyncDisposable
         _ = RunAsync(() => RelocateAsync(stream, connection, closing, hint, isKnown));
     }
 
+    /// <summary>A producer takes no messages any more, though nobody closed it.</summary>
+    public void OnProducerEnded(string topic, string? name, LightQException reason) =>
+        _events.OnProducerEnded(topic, name, reason);
+
     /// <summary>
     /// A number for a consumer of several streams, by which the broker knows that they belong together.
     /// </summary>

@@ -20,6 +20,8 @@ internal sealed class ClientEvents(object sender, ILogger logger)
 
     public event EventHandler<PartitionRefusedEventArgs>? PartitionRefused;
 
+    public event EventHandler<ProducerEndedEventArgs>? ProducerEnded;
+
     public ConnectionState State { get; private set; }
 
     public long MessagesExpired => Volatile.Read(ref _messagesExpired);
@@ -69,6 +71,18 @@ internal sealed class ClientEvents(object sender, ILogger logger)
             new PartitionRefusedEventArgs(topic, partition, group, reason),
             nameof(PartitionRefused)
         );
+    }
+
+    /// <summary>The handlers run on the pool: the caller holds its stream's gate.</summary>
+    public void OnProducerEnded(string topic, string? name, LightQException reason)
+    {
+        ClientLog.ProducerEnded(logger, topic, reason.Code, reason.Message);
+        if (ProducerEnded is { } handlers)
+        {
+            ThreadPool.QueueUserWorkItem(_ =>
+                Raise(handlers, new ProducerEndedEventArgs(topic, name, reason), nameof(ProducerEnded))
+            );
+        }
     }
 
     /// <summary>Runs on the thread that enumerates, where what a handler throws surfaces.</summary>

@@ -76,6 +76,9 @@ internal abstract class Connection : IFrameSink
     /// <summary>Whether the broker takes <see cref="WindowFrame"/>; known once it has said Welcome.</summary>
     public bool HasWindow { get; private set; }
 
+    /// <summary>The largest batch that fits a frame.</summary>
+    public int MaxBatchBytes => Intake.MaxFrameBytes - FrameHeader.Size;
+
     /// <summary>Whether the broker asked to leave: nothing new is published on this connection.</summary>
     public bool IsLeaving { get; private set; }
 

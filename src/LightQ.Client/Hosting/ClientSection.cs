@@ -56,6 +56,11 @@ internal static class ClientSection
             {
                 MaxReconnectDelay = Time(value),
             },
+        [nameof(LightQClientOptions.MaxSharedProducers)] = (options, value) =>
+            options with
+            {
+                MaxSharedProducers = Number(value),
+            },
         [nameof(LightQClientOptions.ReceiveMode)] = (options, value) => options with { ReceiveMode = Mode(value) },
     };
 

@@ -1,17 +1,25 @@
+using LightQ.Client.Connections;
+
 namespace LightQ.Client.Hosting;
 
-/// <summary>The producer of a host: one after the other, if it takes the name back when another fences it.</summary>
+/// <summary>The producer of a host: one after the other, each opened when what ended the one before is gone.</summary>
 /// <typeparam name="T">What is published.</typeparam>
+/// <remarks>
+/// Thread-safe. What is published while the next one is opened for the first time waits for it; after that it fails
+/// with the cause until one is open. A producer that was fenced has ended for good, unless it is to take over.
+/// </remarks>
 internal sealed class HostedProducer<T>(
     LightQClient client,
     string topic,
     IMessageSerializer<T> serializer,
     ProducerOptions? options,
     FencedAction whenFenced
-) : IProducer<T>, IHostedProducer
+) : IProducer<T>, IHostedProducer, IDisposable
 {
     private readonly Lock _gate = new();
-    private TaskCompletionSource<Producer<T>> _current = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly CancellationTokenSource _closing = new();
+    private TaskCompletionSource<Producer<T>> _current = NewSource();
+    private LightQException? _cause; // Of the last one's end, until the next one is open.
     private long _tookOver;
 
     public string Topic => topic;
@@ -22,7 +30,9 @@ internal sealed class HostedProducer<T>(
     {
         get
         {
-            Task<Producer<T>> current = Current();
+            if (Volatile.Read(ref _cause) is { } cause)
+                return cause;
+            Task<Producer<T>> current = Current;
             return current.IsCompletedSuccessfully
                 ? current.Result.Raw.Failure
                 : current.Exception?.InnerException as LightQException;
@@ -30,6 +40,8 @@ internal sealed class HostedProducer<T>(
     }
 
     private TimeProvider Time => client.Options.ConnectionTime;
+
+    private Task<Producer<T>> Current => Volatile.Read(ref _current).Task;
 
     public ValueTask<PublishAck> PublishAsync(
         T value,
@@ -39,7 +51,7 @@ internal sealed class HostedProducer<T>(
         CancellationToken cancellationToken = default
     )
     {
-        Task<Producer<T>> current = Current();
+        Task<Producer<T>> current = Current;
         return current.IsCompletedSuccessfully
             ? current.Result.PublishAsync(value, key, headers, options, cancellationToken)
             : PublishLaterAsync(current, value, key, headers, options, cancellationToken);
@@ -49,7 +61,7 @@ internal sealed class HostedProducer<T>(
     {
         try
         {
-            return await Current().WaitAsync(cancellationToken).ConfigureAwait(false);
+            return await Current.WaitAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (LightQException e)
         {
@@ -65,7 +77,9 @@ internal sealed class HostedProducer<T>(
         Producer<T> producer = await client
             .CreateProducerAsync(topic, serializer, options, cancellationToken)
             .ConfigureAwait(false);
-        if (!current.TrySetResult(producer))
+        if (current.TrySetResult(producer))
+            Follow(producer);
+        else
             await producer.DisposeAsync().ConfigureAwait(false);
     }
 
@@ -73,7 +87,12 @@ internal sealed class HostedProducer<T>(
 
     public async Task CloseAsync(CancellationToken cancellationToken)
     {
-        Task<Producer<T>> current = Volatile.Read(ref _current).Task;
+        Task<Producer<T>> current;
+        lock (_gate)
+        {
+            Stop();
+            current = _current.Task;
+        }
         if (current.IsCompletedSuccessfully)
         {
             await current
@@ -83,6 +102,17 @@ internal sealed class HostedProducer<T>(
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
+
+    /// <summary>With the host's services.</summary>
+    public void Dispose()
+    {
+        lock (_gate)
+            Stop();
+        _closing.Dispose();
+    }
+
+    private static TaskCompletionSource<Producer<T>> NewSource() =>
+        new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private static void Fail(TaskCompletionSource<Producer<T>> producer, Exception reason)
     {
@@ -112,53 +142,122 @@ internal sealed class HostedProducer<T>(
         return await producer.PublishAsync(value, key, headers, options, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>
-    /// The producer that is open or being opened. If it was fenced and is to take over, the next one.
-    /// </summary>
-    private Task<Producer<T>> Current()
-    {
-        TaskCompletionSource<Producer<T>> current = Volatile.Read(ref _current);
-        return
-            whenFenced == FencedAction.TakeOver
-            && current.Task.IsCompletedSuccessfully
-            && current.Task.Result.Raw.Failure is { Code: ErrorCode.Fenced }
-            ? TakeOver(current)
-            : current.Task;
-    }
+    /// <summary>Opens another one when this one has ended.</summary>
+    private void Follow(Producer<T> producer) =>
+        producer.Raw.Ended.ContinueWith(
+            ended => OnEnded(producer, ended.Result),
+            CancellationToken.None,
+            TaskContinuationOptions.OnlyOnRanToCompletion | TaskContinuationOptions.ExecuteSynchronously,
+            TaskScheduler.Default
+        );
 
-    private Task<Producer<T>> TakeOver(TaskCompletionSource<Producer<T>> fenced)
+    /// <summary>Before any publish learns of it, and under a stream's gate.</summary>
+    private void OnEnded(Producer<T> ended, LightQException reason)
     {
-        TaskCompletionSource<Producer<T>> next;
+        bool isFenced = reason.Code == ErrorCode.Fenced;
+        if (isFenced && whenFenced == FencedAction.Fail)
+            return;
+        TaskCompletionSource<Producer<T>> next = NewSource();
+        long before = 0;
         lock (_gate)
         {
-            if (_current != fenced)
-                return _current.Task;
-            // Two that take over from each other do it no more often than this.
-            if (_tookOver != 0 && Time.GetElapsedTime(_tookOver) < client.Options.MaxReconnectDelay)
-                return fenced.Task;
-            _tookOver = Time.GetTimestamp();
-            _current = next = new TaskCompletionSource<Producer<T>>(TaskCreationOptions.RunContinuationsAsynchronously);
+            if (_closing.IsCancellationRequested)
+                return;
+            if (isFenced)
+                (before, _tookOver) = (_tookOver, Time.GetTimestamp());
+            if (WaitBehind(before) > TimeSpan.Zero)
+                Fail(next, reason);
+            Volatile.Write(ref _cause, reason);
+            Volatile.Write(ref _current, next);
         }
-        _ = OpenNextAsync(fenced, next);
-        return next.Task;
+        _ = Task.Run(() => OpenNextAsync(ended, reason, before));
     }
 
-    private async Task OpenNextAsync(TaskCompletionSource<Producer<T>> fenced, TaskCompletionSource<Producer<T>> next)
+    /// <summary>Two that take over from each other do it no more often than this.</summary>
+    /// <param name="before">When this one did before; 0 for never.</param>
+    private TimeSpan WaitBehind(long before) =>
+        before == 0 ? TimeSpan.Zero : client.Options.MaxReconnectDelay - Time.GetElapsedTime(before);
+
+    private async Task OpenNextAsync(Producer<T> ended, LightQException reason, long before)
     {
+        long began = Time.GetTimestamp();
         try
         {
-            await fenced.Task.Result.DisposeAsync().ConfigureAwait(false);
-            Producer<T> producer = await client.CreateProducerAsync(topic, serializer, options).ConfigureAwait(false);
-            ClientLog.TookOver(client.Logger, topic, options?.Name);
-            if (!next.TrySetResult(producer))
-                await producer.DisposeAsync().ConfigureAwait(false);
+            await ended.DisposeAsync().ConfigureAwait(false);
+            TimeSpan wait = WaitBehind(before);
+            for (int attempt = 0; ; attempt++)
+            {
+                if (wait > TimeSpan.Zero)
+                    await Task.Delay(wait, Time, _closing.Token).ConfigureAwait(false);
+                try
+                {
+                    Producer<T> producer = await client
+                        .CreateProducerAsync(topic, serializer, options, _closing.Token)
+                        .ConfigureAwait(false);
+                    if (reason.Code == ErrorCode.Fenced)
+                        ClientLog.TookOver(client.Logger, topic, options?.Name);
+                    else
+                        ClientLog.ProducerBack(client.Logger, topic, Time.GetElapsedTime(began).TotalSeconds);
+                    await PutAsync(producer).ConfigureAwait(false);
+                    return;
+                }
+                catch (LightQException e)
+                {
+                    FailUntilOpen(
+                        e.Code == reason.Code
+                            ? e
+                            : new LightQException(
+                                reason.Code,
+                                $"{reason.Message} It cannot be opened again yet ({e.Code}): {e.Message}"
+                            )
+                    );
+                    wait = RetryDelay.Reconnect(client.Options, attempt, Random.Shared.NextDouble());
+                }
+            }
         }
-        catch (Exception e) when (e is LightQException or ObjectDisposedException)
+        catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
         {
-            // Fenced still: it is tried again.
-            lock (_gate)
-                _current = fenced;
-            Fail(next, e);
+            FailUntilOpen(new LightQException(ErrorCode.Closed, "The producer was disposed.", e));
+        }
+    }
+
+    private void Stop()
+    {
+        if (!_closing.IsCancellationRequested)
+            _closing.Cancel();
+    }
+
+    private async Task PutAsync(Producer<T> producer)
+    {
+        bool isClosing;
+        lock (_gate)
+        {
+            isClosing = _closing.IsCancellationRequested;
+            if (!isClosing)
+            {
+                if (!_current.TrySetResult(producer))
+                {
+                    TaskCompletionSource<Producer<T>> next = NewSource();
+                    next.SetResult(producer);
+                    Volatile.Write(ref _current, next);
+                }
+                Volatile.Write(ref _cause, null);
+            }
+        }
+        if (isClosing)
+            await producer.DisposeAsync().ConfigureAwait(false);
+        else
+            Follow(producer);
+    }
+
+    private void FailUntilOpen(LightQException cause)
+    {
+        lock (_gate)
+        {
+            Volatile.Write(ref _cause, cause);
+            if (_current.Task.IsCompleted)
+                Volatile.Write(ref _current, NewSource());
+            Fail(_current, cause);
         }
     }
 }

@@ -29,6 +29,9 @@ internal sealed class PartitionRouter
     /// <summary>Whether one of the partitions takes no messages for good.</summary>
     public bool IsBroken => Array.Exists(_streams, static s => s.IsBroken);
 
+    /// <summary>Whether nothing is under way on any partition.</summary>
+    public bool IsIdle => Array.TrueForAll(_streams, static s => s.IsIdle);
+
     /// <summary>The partition of a key.</summary>
     public int PartitionOf(in MessageKey key) => key.PartitionOf(_streams.Length);
 
@@ -59,6 +62,12 @@ internal sealed class PartitionRouter
         ServedOr(Volatile.Read(ref _refused)).WaitForRoomAsync(cancellationToken);
 
     public Task FlushAsync() => Task.WhenAll(_streams.Select(s => s.FlushAsync()));
+
+    public void Retire()
+    {
+        foreach (ProducerStream stream in _streams)
+            stream.Retire();
+    }
 
     public void Close()
     {

@@ -1,3 +1,4 @@
+using LightQ.Client.Batches;
 using LightQ.Client.Connections;
 using LightQ.Protocol;
 
@@ -6,9 +7,14 @@ namespace LightQ.Client.Publishing;
 /// <summary>
 /// Opens a producer: one stream, which says how many partitions there are, and then one for each of the others.
 /// </summary>
-internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOptions options)
+/// <param name="links">The connections.</param>
+/// <param name="topic">The topic.</param>
+/// <param name="options">How it sends.</param>
+/// <param name="batches">The batches that it shares with others; null for its own.</param>
+internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOptions options, SendBatchPool? batches)
 {
     private readonly List<ProducerStream> _opened = [];
+    private readonly TaskCompletionSource<LightQException> _life = new();
     private readonly ulong _instance = options.Name is null ? 0 : (ulong)Random.Shared.NextInt64(1, long.MaxValue);
 
     public async Task<Producer> OpenAsync(CancellationToken cancellationToken)
@@ -21,7 +27,7 @@ internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOp
                 options.Partition is null && first.PartitionCount != 1
                     ? await OpenOthersAsync(first, cancellationToken).ConfigureAwait(false)
                     : null;
-            return new Producer(first, router, options, links.Options.TimeProvider);
+            return new Producer(first, router, options, links.Options.TimeProvider, _life.Task);
         }
         catch
         {
@@ -67,7 +73,16 @@ internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOp
     }
 
     private ProducerStream Make(int? partition) =>
-        new(links, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
+        new(
+            links,
+            topic,
+            partition,
+            options,
+            batches,
+            _life,
+            _instance,
+            isReturning: _opened.Count != 0 && options.Name is not null
+        );
 
     private ProducerStream Attach(ProducerStream stream)
     {

@@ -4,7 +4,6 @@ using LightQ.Client.Connections;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Publishing;
 
@@ -33,12 +32,15 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         TaskCreationOptions.RunContinuationsAsynchronously
     );
     private LightQException? _fault;
+    private LightQException? _retired; // New messages go to another producer; what is under way goes on.
     private LightQException? _refusal; // Of one of several partitions, until a later connection opens it.
     private Connection? _connection;
     private bool _isOpened,
         _wasOpened;
     private bool _isScheduled;
     private ProducerOpenedFrame _opened;
+    private TopicLimits _limits;
+    private readonly TaskCompletionSource<LightQException> _life;
     private readonly ulong _instance;
     private bool _isReturning;
     private uint _partition;
@@ -46,24 +48,28 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
 
     /// <summary>
     /// Makes a stream to one partition; null has the broker choose it. What <paramref name="instance"/> and
-    /// <paramref name="isReturning"/> are, <see cref="OpenProducerFrame"/> says.
+    /// <paramref name="isReturning"/> are, <see cref="OpenProducerFrame"/> says. The <paramref name="life"/> is its
+    /// producer's: see <see cref="Producer.Ended"/>.
     /// </summary>
     public ProducerStream(
         BrokerLinks links,
         string topic,
         int? partition,
         ProducerOptions options,
+        SendBatchPool? batches,
+        TaskCompletionSource<LightQException> life,
         ulong instance,
         bool isReturning
     )
     {
-        (_links, _options, _instance, _isReturning) = (links, options, instance, isReturning);
+        (_links, _options, _life, _instance, _isReturning) = (links, options, life, instance, isReturning);
         _compressor = Compressor.Create(options);
         _partition = partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
         _queue = new PublishQueue(
             options.BatchBytes,
             isRepeatable: options.Name is not null,
-            links.Options.TimeProvider
+            links.Options.TimeProvider,
+            batches
         );
         _waiting = new WaitingPublishes(_queue, _flushes);
         Operations = new PublishOperations(links.Options, topic);
@@ -104,8 +110,18 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     /// </summary>
     public LightQException? Failure => Volatile.Read(ref _fault) ?? Volatile.Read(ref _refusal);
 
-    /// <summary>Whether it takes no messages for good.</summary>
-    public bool IsBroken => Volatile.Read(ref _fault) is not null;
+    /// <summary>Whether it takes no messages for good, so that none of its producer's do.</summary>
+    public bool IsBroken => Volatile.Read(ref _fault) is not null || Volatile.Read(ref _retired) is not null;
+
+    /// <summary>Whether nothing is under way.</summary>
+    public bool IsIdle
+    {
+        get
+        {
+            lock (_gate)
+                return _waiting.IsEmpty && _queue.IsEmpty;
+        }
+    }
 
     public override bool HasUnanswered
     {
@@ -172,7 +188,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         lock (_gate)
         {
             ThrowIfFaulted();
-            int length = CheckSize(body.Length, key, headers, properties);
+            int length = Check(body.Length, key, headers, properties);
             PublishCompletion completion = _completions.Rent();
             completion.Start(cancellationToken);
             task = completion.Task;
@@ -253,8 +269,14 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     {
         if (_opened.MaxBatchBytes == 0)
             ThrowIfFaulted();
-        return recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes
-            && recordLength + properties.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
+        return _limits.IsShortEnough(recordLength, properties);
+    }
+
+    /// <summary>Throws when the topic takes no messages with these times.</summary>
+    public void CheckTimes(in BatchProperties properties)
+    {
+        if (!_limits.Takes(properties))
+            throw _limits.NoDelays();
     }
 
     /// <summary>Whether an ordinary batch can be begun.</summary>
@@ -292,8 +314,19 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         _links.Detach(this);
         lock (_gate)
         {
+            _life.TrySetCanceled();
             Leave();
             Fault(new LightQException(ErrorCode.Closed, "The producer was disposed."), ErrorCode.Closed);
+        }
+    }
+
+    /// <summary>It takes nothing new; what is under way goes on until the stream is closed.</summary>
+    public void Retire()
+    {
+        lock (_gate)
+        {
+            _queue.SealOpen();
+            _retired ??= new LightQException(ErrorCode.Closed, "The producer was given up.");
         }
     }
 
@@ -305,10 +338,8 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             if (_fault is not null)
                 return;
             Leave();
-            _outcomes.RejectUnanswered(
-                ErrorCode.OutcomeUnknown,
-                $"The producer ended before the ack: {reason.Message}"
-            );
+            End(reason);
+            _outcomes.RejectUnanswered(reason);
             Fault(reason, reason.Code);
         }
     }
@@ -340,7 +371,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         }
         for (int i = first; i < held.Count; i++)
             held[i].Complete(stream, producerId, epoch, _compressor);
-        PublishFrames.Add(segments, held, first, (int)Math.Min(_opened.MaxBatchBytes, int.MaxValue));
+        PublishFrames.Add(segments, held, first, _limits.MaxBatchBytes);
         return _compressor is null ? more : Shrink(held, first, stream, more);
     }
 
@@ -389,7 +420,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
                     _queue.Credit(FrameCodec.Read<CreditFrame>(body).Bytes);
                     break;
                 case FrameType.ProducerOpened:
-                    OnOpened(FrameCodec.Read<ProducerOpenedFrame>(body));
+                    OnOpened(connection, FrameCodec.Read<ProducerOpenedFrame>(body));
                     break;
                 case FrameType.Closed:
                     OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
@@ -445,6 +476,8 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         lock (_gate)
         {
             _connection = null;
+            if (reason.Code == ErrorCode.Closed)
+                _life.TrySetCanceled(); // With its client.
             Fault(reason, reason.Code);
         }
     }
@@ -475,25 +508,24 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     {
         ThrowIfFaulted();
         _flushes.ThrowUnreported();
-        int length = CheckSize(body.Length, key, headers, properties);
+        int length = Check(body.Length, key, headers, properties);
         return _waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, properties);
     }
 
-    private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
+    /// <summary>Finds out here what the broker would refuse the message for.</summary>
+    private int Check(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
         int length = SendBatch.RecordLength(bodyLength, key, headers);
-        return Fits(length, properties)
-            ? length
-            : throw new LightQException(
-                ErrorCode.MessageTooLarge,
-                $"The message has {length - RecordLayout.FixedSize} bytes of key, headers and body; {Topic} takes "
-                    + $"{_opened.MaxMessageBytes}."
-            );
+        if (!Fits(length, properties))
+            throw _limits.TooLarge(length);
+        if (properties.DueAt != 0)
+            CheckTimes(properties);
+        return length;
     }
 
     private void ThrowIfFaulted()
     {
-        if ((_fault ?? _refusal) is { } reason)
+        if ((_fault ?? _refusal ?? _retired) is { } reason)
             throw reason.Copy();
     }
 
@@ -512,51 +544,38 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
 
     private void OnAck(in PublishAckFrame frame)
     {
-        if (_outcomes.Take(frame, Partition, out ErrorCode error) is { } refused)
-            Break(refused, error, $"The broker refused messages of {Topic}: {Refusal.Describe(error)}.");
+        if (_outcomes.Take(frame, Topic, Partition, out ErrorCode error) is { } refused)
+            Break(refused, error, Refusal.Describe(Topic, error));
     }
 
-    private void OnOpened(in ProducerOpenedFrame opened)
+    private void OnOpened(Connection connection, in ProducerOpenedFrame opened)
     {
         if (_wasOpened && opened.PartitionCount != _opened.PartitionCount && _options.Partition is null)
         {
             Leave();
+            LightQException reason = Refusal.OtherPartitions(Topic, opened.PartitionCount, _opened.PartitionCount);
+            End(reason);
             _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, "The topic was deleted before the ack.");
-            var reason = new LightQException(
-                ErrorCode.TopicDeleted,
-                $"{Topic} was deleted and made again with {opened.PartitionCount} partitions, not "
-                    + $"{_opened.PartitionCount}: open another producer."
-            );
             FaultProducer(reason, reason.Code);
             return;
         }
         bool sameLog =
             !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
+        var limits = TopicLimits.Of(Topic, opened, connection.MaxBatchBytes);
+        bool isNarrower = _wasOpened && limits.IsNarrowerThan(_limits);
         (_opened, _partition, Operations.Partition) = (opened, opened.Partition, (int)opened.Partition);
-        _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes, opened.BatchWindow);
+        _limits = limits;
+        _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), limits.MaxBatchBytes, opened.BatchWindow);
         if (_wasOpened)
-            Resume(opened.NextSequence, sameLog);
+            _outcomes.Resume(opened.NextSequence, mayResend: IsNamed && sameLog);
         else
             _queue.Begin(opened.NextSequence);
+        if (isNarrower)
+            new PublishSieve(_queue, _waiting, _outcomes, _flushes, limits).Sift();
         _isOpened = _wasOpened = _isReturning = true;
         Hints.OnOpened(opened.Epoch);
         _refusal = null;
         _firstAnswer.TrySetResult(null);
-    }
-
-    /// <summary>
-    /// After a reconnect: a named producer sends again what has no ack, with its old numbers, in front of everything
-    /// else.
-    /// </summary>
-    private void Resume(ulong expected, bool sameLog)
-    {
-        if (IsNamed && sameLog && _queue.TryResend(expected))
-            return;
-        _outcomes.RejectUnanswered(
-            ErrorCode.OutcomeUnknown,
-            "The broker lost its memory of this producer before the ack."
-        );
-        _queue.Begin(expected);
     }
 
     /// <param name="closed">Why it is closed.</param>
@@ -573,18 +592,17 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         bool isElsewhere = IsOpenedElsewhere(reason, _wasOpened, _links.Options);
         if (isElsewhere)
             ClientLog.Moves(_links.Logger, WantedPartition, Topic, closed.Address, reason.Message);
-        else
+        else if (isRefused || (_wasOpened && reason.IsTransient))
             ClientLog.ProducerFailed(_links.Logger, Topic, reason.Code, reason.Message);
         if (isRefused || (!isElsewhere && _firstAnswer.TrySetException(reason)) || !reason.IsTransient)
         {
+            if (!isRefused)
+                End(reason);
             // What was sent before a lost connection may be stored; of an open stream the broker's reason is the
             // outcome.
             if (!wasOpened && reason.Code is not (ErrorCode.TopicDeleted or ErrorCode.UnknownTopic))
             {
-                _outcomes.RejectUnanswered(
-                    ErrorCode.OutcomeUnknown,
-                    $"The producer ended before the ack: {reason.Message}"
-                );
+                _outcomes.RejectUnanswered(reason);
             }
 
             if (isRefused)
@@ -612,35 +630,35 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     private void FaultWithoutCluster(Connection connection)
     {
         _connection = null;
-        var reason = new LightQException(
-            ErrorCode.NotSupported,
-            $"The broker at {connection.Broker} has no cluster, so nothing is acknowledged at 'replicated'."
-        );
-        ClientLog.ProducerFailed(_links.Logger, Topic, reason.Code, reason.Message);
-        _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
+        LightQException reason = Refusal.NoCluster(connection.Broker.ToString());
+        End(reason);
+        _outcomes.RejectUnanswered(reason);
         FaultProducer(reason, reason.Code);
     }
 
-    /// <summary>After an error nothing after it is stored: everything fails, and the stream is opened anew.</summary>
+    /// <summary>
+    /// The broker stores nothing behind an error that ends the stream: what is under way fails, and the stream is
+    /// opened anew. What a producer with a name has sent behind messages that were refused is sent again instead.
+    /// </summary>
     private void Break(SendBatch first, ErrorCode code, string message)
     {
-        ClientLog.ProducerFailed(_links.Logger, Topic, code, message);
         Leave();
-        _outcomes.Reject(first, code, message);
-        string behind = $"An earlier message of this producer was refused, so this one was not stored: {message}";
-        if (
-            code
-            is ErrorCode.Fenced
-                or ErrorCode.TopicDeleted
-                or ErrorCode.UnknownTopic
-                or ErrorCode.PermissionDenied
-                or ErrorCode.NotSupported
-        )
+        if (Refusal.EndsProducer(code))
         {
+            End(new LightQException(code, message));
+            _outcomes.Reject(first, code, message);
             FaultProducer(new LightQException(code, message), ErrorCode.StreamBroken);
             return;
         }
-        _outcomes.RejectAll(ErrorCode.StreamBroken, behind);
+        ClientLog.ProducerFailed(_links.Logger, Topic, code, message);
+        _outcomes.Reject(first, code, message);
+        if (!IsNamed || !Refusal.IsOfMessages(code))
+        {
+            _outcomes.RejectAll(
+                ErrorCode.StreamBroken,
+                $"An earlier message of this producer was refused, so this one was not stored: {message}"
+            );
+        }
         Open(_connection!);
     }
 
@@ -650,16 +668,8 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     private void FaultProducer(LightQException reason, ErrorCode code)
     {
         Fault(reason, code);
-        if (
-            reason.Code
-            is ErrorCode.Fenced
-                or ErrorCode.TopicDeleted
-                or ErrorCode.UnknownTopic
-                or ErrorCode.PermissionDenied
-        )
-        {
+        if (Refusal.EndsProducer(reason.Code))
             Router?.FaultAll(reason);
-        }
     }
 
     /// <summary>Tells the broker, if it is there, that the stream ends.</summary>
@@ -671,10 +681,18 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         _connection.Unregister(_stream);
     }
 
-    private void Fault(LightQException reason, ErrorCode code)
+    /// <summary>It takes no messages for good; whoever learns that one failed finds it ended.</summary>
+    private void End(LightQException reason)
     {
         _fault ??= reason;
         _isOpened = false;
+        if (_wasOpened && _life.TrySetResult(reason))
+            _links.OnProducerEnded(Topic, _options.Name, reason);
+    }
+
+    private void Fault(LightQException reason, ErrorCode code)
+    {
+        End(reason);
         _firstAnswer.TrySetException(reason);
         _outcomes.RejectAll(code, reason.Message);
     }

@@ -15,9 +15,11 @@ internal sealed class PublishOutcomes(
     PublishOperations operations
 )
 {
-    /// <summary>Takes what an ack says of the batches in flight, up to the first that was rejected.</summary>
-    /// <returns>That one, which has no outcome yet; null when all of them are stored.</returns>
-    public SendBatch? Take(in PublishAckFrame frame, int partition, out ErrorCode error)
+    /// <summary>
+    /// Takes what an ack says of the batches in flight, up to the first whose rejection ends the stream.
+    /// </summary>
+    /// <returns>That one, which has no outcome yet; null when the stream goes on.</returns>
+    public SendBatch? Take(in PublishAckFrame frame, string topic, int partition, out ErrorCode error)
     {
         error = ErrorCode.None;
         for (int i = 0; i < frame.Count; i++)
@@ -33,6 +35,11 @@ internal sealed class PublishOutcomes(
                         ErrorCode.OutOfOrder,
                         $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent."
                     );
+                }
+                if (range is { Error: not ErrorCode.None, IsAlone: true })
+                {
+                    Reject(batch, range.Error, Refusal.Describe(topic, range.Error));
+                    continue;
                 }
                 if (range.Error != ErrorCode.None)
                 {
@@ -73,6 +80,22 @@ internal sealed class PublishOutcomes(
         while (queue.TryTakeUnanswered(out SendBatch batch))
             Reject(batch, code, message);
         queue.ForgetSent();
+    }
+
+    /// <summary>The same when the producer has ended.</summary>
+    public void RejectUnanswered(LightQException end) =>
+        RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {end.Message}");
+
+    /// <summary>
+    /// After a reconnect: a named producer sends again what has no ack, with its old numbers, in front of everything
+    /// else.
+    /// </summary>
+    public void Resume(ulong expected, bool mayResend)
+    {
+        if (mayResend && queue.TryResend(expected))
+            return;
+        RejectUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
+        queue.Begin(expected);
     }
 
     /// <summary>Everything that has no outcome yet fails.</summary>

@@ -43,14 +43,15 @@ internal sealed class PublishQueue
     /// Whether batches may have to be sent again, so that their memory is kept until the ack.
     /// </param>
     /// <param name="time">The clock of the batches' timestamps.</param>
-    public PublishQueue(int batchBytes, bool isRepeatable, TimeProvider time)
+    /// <param name="shared">The batches that it shares with other queues; null for its own.</param>
+    public PublishQueue(int batchBytes, bool isRepeatable, TimeProvider time, SendBatchPool? shared = null)
     {
         _time = time;
         _isRepeatable = isRepeatable;
         _maxInFlight = _mostInFlight = isRepeatable
             ? Math.Clamp(ProtocolLimits.UnacknowledgedBytes / batchBytes, 16, ProtocolLimits.UnacknowledgedBatches)
             : MaxUnrepeatableInFlight;
-        _batches = MakePool(batchBytes);
+        _batches = shared ?? MakePool(batchBytes);
     }
 
     /// <summary>The number of the next record that is sent for the first time.</summary>
@@ -68,6 +69,9 @@ internal sealed class PublishQueue
     /// <summary>Whether there is room for an ordinary batch.</summary>
     public bool HasRoomForBatch => HasRoom(_batches.BatchBytes);
 
+    /// <summary>Whether no batch is being filled, waits, or is in flight.</summary>
+    public bool IsEmpty => _open is null && _sealed.Count == 0 && _inFlight.Count == 0;
+
     /// <summary>Whether half of the window is free.</summary>
     public bool IsHalfFree => _budget.IsHalfFree;
 
@@ -82,6 +86,13 @@ internal sealed class PublishQueue
         IsOpenFor(properties) && _open!.Fits(recordLength);
 
     public SendBatch Rent(in BatchProperties properties) => _batches.Rent(0, properties);
+
+    /// <summary>An empty batch for a record of so many bytes, and as many more as an ordinary one takes.</summary>
+    public SendBatch Rent(int recordLength, in BatchProperties properties) =>
+        _batches.Rent(
+            Math.Max(BatchLayout.Align(properties.HeaderLength + recordLength), _batches.BatchBytes),
+            properties
+        );
 
     /// <summary>
     /// The broker opened a stream with these windows, of bytes and of batches, on which nothing is sent yet; 0 batches
@@ -206,6 +217,32 @@ internal sealed class PublishQueue
         return true;
     }
 
+    /// <summary>How many batches wait to be sent, the one that was being filled included.</summary>
+    public int CountQueued()
+    {
+        SealOpen();
+        return _sealed.Count;
+    }
+
+    /// <summary>Puts a batch behind all others that wait, whatever room there is.</summary>
+    public void Requeue(SendBatch batch)
+    {
+        batch.Charge = batch.Length;
+        _budget.Queue(batch.Charge);
+        _sealed.Enqueue(batch);
+    }
+
+    /// <summary>Begins another batch with the next message.</summary>
+    public void SealOpen()
+    {
+        if (_open is null)
+            return;
+        _budget.Queue(_open.Length - _open.Charge);
+        _open.Charge = _open.Length;
+        _sealed.Enqueue(_open);
+        _open = _plain = null;
+    }
+
     /// <summary>
     /// The broker stored so much: the batches up to a number. What it dropped as duplicates lies in front of it or
     /// behind it.
@@ -272,7 +309,7 @@ internal sealed class PublishQueue
     private bool TryOpenBatch(int recordLength, in BatchProperties properties)
     {
         int bytes = BatchLayout.Align(properties.HeaderLength + recordLength);
-        if (properties.MessageId is null)
+        if (properties.MessageId is null && !(_batches.StartsSmall && IsEmpty))
             bytes = Math.Max(bytes, _batches.BatchBytes);
         SealOpen();
         if (!HasRoom(bytes))
@@ -283,15 +320,5 @@ internal sealed class PublishQueue
         _open.StartedAt = StampForMeasuring();
         _budget.Queue(_open.Charge);
         return true;
-    }
-
-    private void SealOpen()
-    {
-        if (_open is null)
-            return;
-        _budget.Queue(_open.Length - _open.Charge);
-        _open.Charge = _open.Length;
-        _sealed.Enqueue(_open);
-        _open = _plain = null;
     }
 }

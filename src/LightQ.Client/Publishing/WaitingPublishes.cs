@@ -43,17 +43,34 @@ internal sealed class WaitingPublishes(PublishQueue queue, FlushWaiters flushes)
         }
     }
 
+    /// <summary>Fails those that are not taken any more.</summary>
+    /// <param name="problem">Why one is not; null when it is.</param>
+    public void Sift(Func<WaitingPublish, LightQException?> problem)
+    {
+        for (int left = _waiting.Count; left > 0; left--)
+        {
+            WaitingPublish waiting = _waiting.Dequeue();
+            if (problem(waiting) is { } error)
+                Fail(waiting, error.Code, error.Message);
+            else
+                _waiting.Enqueue(waiting);
+        }
+    }
+
     /// <summary>None of them is let in.</summary>
     public void Fail(ErrorCode code, string message)
     {
         while (_waiting.TryDequeue(out WaitingPublish waiting))
-        {
-            waiting.ReturnRecord();
-            flushes.Fail(waiting.Count, new LightQException(code, message), isAwaited: true);
-            if (waiting.Batch is not null)
-                waiting.Batch.Reject(code, message);
-            else
-                waiting.Completion.FailOnPool(new LightQException(code, message));
-        }
+            Fail(waiting, code, message);
+    }
+
+    private void Fail(in WaitingPublish waiting, ErrorCode code, string message)
+    {
+        waiting.ReturnRecord();
+        flushes.Fail(waiting.Count, new LightQException(code, message), isAwaited: true);
+        if (waiting.Batch is not null)
+            waiting.Batch.Reject(code, message);
+        else
+            waiting.Completion.FailOnPool(new LightQException(code, message));
     }
 }

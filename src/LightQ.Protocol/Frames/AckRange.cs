@@ -11,12 +11,14 @@ namespace LightQ.Protocol.Frames;
 /// <param name="IsDuplicate">
 /// Whether they were not stored, because messages with the same ids are already stored.
 /// </param>
+/// <param name="IsAlone">Whether the error is that of these messages alone: the stream goes on behind them.</param>
 public readonly record struct AckRange(
     ulong FirstSequence,
     uint Count,
     ErrorCode Error,
     long BaseOffset,
-    bool IsDuplicate = false
+    bool IsDuplicate = false,
+    bool IsAlone = false
 )
 {
     /// <summary>Bytes of an entry.</summary>
@@ -26,6 +28,7 @@ public readonly record struct AckRange(
     public bool IsContinuedBy(in AckRange next) =>
         next.Error == Error
         && next.IsDuplicate == IsDuplicate
+        && next.IsAlone == IsAlone
         && next.FirstSequence == FirstSequence + Count
         && (Error != ErrorCode.None || next.BaseOffset == BaseOffset + Count)
         && (ulong)Count + next.Count <= uint.MaxValue;

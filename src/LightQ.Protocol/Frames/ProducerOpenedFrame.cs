@@ -20,6 +20,10 @@ namespace LightQ.Protocol.Frames;
 /// <param name="BatchWindow">
 /// Most batches that may be sent and not yet acknowledged; 0 for any number, and from a broker that does not send it.
 /// </param>
+/// <param name="LongestDelay">
+/// How far in the future, in microseconds, a message's due time may lie: 0 on a topic that delivers nothing later, and
+/// <see cref="UnknownDelay"/> from a broker that does not say.
+/// </param>
 public readonly record struct ProducerOpenedFrame(
     Guid TopicId,
     uint Partition,
@@ -33,9 +37,13 @@ public readonly record struct ProducerOpenedFrame(
     uint WindowBytes,
     uint MaxBatchBytes,
     Durability AckLevel,
-    uint BatchWindow = 0
+    uint BatchWindow = 0,
+    ulong LongestDelay = ProducerOpenedFrame.UnknownDelay
 ) : IFrameBody<ProducerOpenedFrame>
 {
+    /// <summary>The broker does not say which delays the topic takes.</summary>
+    public const ulong UnknownDelay = ulong.MaxValue;
+
     /// <summary>
     /// Largest message of this topic, in bytes of key, headers and body. A batch may be longer by
     /// <see cref="ProtocolLimits.BatchOverheadBytes"/>.
@@ -46,7 +54,7 @@ public readonly record struct ProducerOpenedFrame(
     public static FrameType Type => FrameType.ProducerOpened;
 
     /// <inheritdoc/>
-    public int MaxSize => 16 + 4 + 4 + 1 + 8 + 4 + 8 + 4 + 8 + 4 + 4 + 1 + 4;
+    public int MaxSize => 16 + 4 + 4 + 1 + 8 + 4 + 8 + 4 + 8 + 4 + 4 + 1 + 4 + 8;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -64,6 +72,7 @@ public readonly record struct ProducerOpenedFrame(
         writer.WriteUInt32(MaxBatchBytes);
         writer.WriteByte((byte)AckLevel);
         writer.WriteUInt32(BatchWindow);
+        writer.WriteUInt64(LongestDelay);
     }
 
     /// <inheritdoc/>
@@ -81,6 +90,7 @@ public readonly record struct ProducerOpenedFrame(
             reader.ReadUInt32(),
             reader.ReadUInt32(),
             reader.ReadEnum<Durability>(),
-            reader.Remaining == 0 ? 0 : reader.ReadUInt32()
+            reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
+            reader.Remaining == 0 ? UnknownDelay : reader.ReadUInt64()
         );
 }

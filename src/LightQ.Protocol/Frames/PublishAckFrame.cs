@@ -16,6 +16,7 @@ public readonly ref struct PublishAckFrame
 {
     private const int FixedSize = 8;
     private const ushort Duplicate = 1;
+    private const ushort Alone = 2;
     private readonly ReadOnlySpan<byte> _entries;
 
     /// <summary>Reads a body.</summary>
@@ -44,12 +45,14 @@ public readonly ref struct PublishAckFrame
         get
         {
             ReadOnlySpan<byte> entry = _entries.Slice(index * AckRange.Size, AckRange.Size);
+            ushort flags = BinaryPrimitives.ReadUInt16LittleEndian(entry[14..]);
             return new AckRange(
                 BinaryPrimitives.ReadUInt64LittleEndian(entry),
                 BinaryPrimitives.ReadUInt32LittleEndian(entry[8..]),
                 (ErrorCode)BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),
                 BinaryPrimitives.ReadInt64LittleEndian(entry[16..]),
-                (BinaryPrimitives.ReadUInt16LittleEndian(entry[14..]) & Duplicate) != 0
+                (flags & Duplicate) != 0,
+                (flags & Alone) != 0
             );
         }
     }
@@ -77,7 +80,7 @@ public readonly ref struct PublishAckFrame
             writer.WriteUInt64(range.FirstSequence);
             writer.WriteUInt32(range.Count);
             writer.WriteUInt16((ushort)range.Error);
-            writer.WriteUInt16(range.IsDuplicate ? Duplicate : (ushort)0);
+            writer.WriteUInt16((ushort)((range.IsDuplicate ? Duplicate : 0) | (range.IsAlone ? Alone : 0)));
             writer.WriteInt64(range.BaseOffset);
         }
         return length;

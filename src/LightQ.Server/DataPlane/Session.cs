@@ -439,7 +439,7 @@ internal sealed class Session : IConnectionProtocol
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
         Streams = new ConnectionStreams();
-        _features = hello.Features & (Offered | ProtocolFeatures.Window);
+        _features = hello.Features & (Offered | ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone);
         Answer(
             new WelcomeFrame(
                 ProtocolLimits.Version,
@@ -498,7 +498,13 @@ internal sealed class Session : IConnectionProtocol
     {
         try
         {
-            ProducerStream producer = _broker.OpenProducer(Output, id, request, out ProducerOpenedFrame opened);
+            ProducerStream producer = _broker.OpenProducer(
+                Output,
+                id,
+                request,
+                out ProducerOpenedFrame opened,
+                refusesAlone: (_features & ProtocolFeatures.RefusedAlone) != 0
+            );
             Streams.Add(producer);
             Answer(opened, id, tag);
             Review(_principal!, producer); // What changed while it was opened has not met it.

@@ -177,6 +177,14 @@ internal sealed class PublishSession : IDisposable
                 _topic.GetPartition((uint)PartitionOf(messages[i])); // It may be refused.
             bytes += sizes[i] = _encoder.Measure(messages[i], i);
             properties[i] = MessageTimes.Of(messages[i], i, now);
+            if (properties[i].DueAt != 0 && _topic.Settings.Kind == LightQ.Broker.Topics.TopicKind.Transient)
+            {
+                throw new BrokerException(
+                    ErrorCode.NotSupported,
+                    $"messages[{i}] is to be delivered later, and the topic '{_topic.Name}' is transient: only durable "
+                        + "topics deliver messages later."
+                );
+            }
         }
         var request = new PendingPublish(sizes.Length, bytes);
         while (!TryEnqueue(request))

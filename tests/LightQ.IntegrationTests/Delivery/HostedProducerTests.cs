@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Tests.Shared;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
@@ -140,6 +141,113 @@ public sealed class HostedProducerTests
     }
 
     [Fact]
+    public async Task One_whose_topic_is_made_anew_opens_itself_again()
+    {
+        await using TestServer server = await StartServerAsync();
+        using IHost host = Build(
+            server.ConnectionString,
+            services => services.AddLightQProducer("orders", Json),
+            options => options with { MaxReconnectDelay = TimeSpan.FromMilliseconds(20) }
+        );
+        await host.StartAsync(Cancel);
+        LightQClient client = host.Services.GetRequiredService<LightQClient>();
+        int ended = 0;
+        client.ProducerEnded += (_, args) =>
+        {
+            Assert.Equal(("orders", ErrorCode.TopicDeleted), (args.Topic, args.Reason.Code));
+            Interlocked.Increment(ref ended);
+        };
+        IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
+        for (int round = 1; round <= 3; round++)
+        {
+            Assert.Equal(0, (await orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
+            await client.Topics.DeleteAsync("orders", cancellationToken: Cancel);
+            await HealthAsync(host, HealthStatus.Unhealthy);
+            for (int i = 0; i < 3; i++)
+                Assert.Equal(ErrorCode.TopicDeleted, await FailureAsync(orders));
+            Assert.Equal(HealthStatus.Unhealthy, (await CheckAsync(host)).Status);
+            await server.CreateTopicAsync("orders", LightQ.Broker.Topics.TopicKind.Durable);
+            await HealthAsync(host, HealthStatus.Healthy);
+            await Eventually.TrueAsync(() => Volatile.Read(ref ended) == round, Patience, () => $"{ended} ends");
+        }
+        Assert.Equal(0, (await orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
+        await host.StopAsync(Cancel);
+    }
+
+    [Fact]
+    public async Task One_whose_right_was_taken_away_opens_itself_again_when_it_is_given_back()
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        await server.CreateTopicAsync("orders", LightQ.Broker.Topics.TopicKind.Durable);
+        await using var admin = new LightQClient(
+            LightQClientOptions.Parse(server.ConnectionString) with
+            {
+                User = "admin",
+                Password = server.AdminPassword,
+            }
+        );
+        await admin.Users.CreateAsync("alice", "a long password", Cancel);
+        await admin.Users.GrantAsync("alice", UserRight.Publish, "orders", Cancel);
+        using IHost host = Build(
+            server.ConnectionString,
+            services => services.AddLightQProducer("orders", Json, new() { Name = Name }),
+            options =>
+                options with
+                {
+                    User = "alice",
+                    Password = "a long password",
+                    MaxReconnectDelay = TimeSpan.FromMilliseconds(20),
+                }
+        );
+        await host.StartAsync(Cancel);
+        IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
+        Assert.Equal(0, (await orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
+        await admin.Users.RevokeAsync("alice", UserRight.Publish, "orders", Cancel);
+        await HealthAsync(host, HealthStatus.Unhealthy);
+        Assert.Equal(ErrorCode.PermissionDenied, await FailureAsync(orders));
+        await admin.Users.GrantAsync("alice", UserRight.Publish, "orders", Cancel);
+        await HealthAsync(host, HealthStatus.Healthy);
+        Assert.Equal(1, (await orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
+        await host.StopAsync(Cancel);
+    }
+
+    [Fact]
+    public async Task A_host_stops_while_its_producer_cannot_be_opened_again()
+    {
+        await using TestServer server = await StartServerAsync();
+        using IHost host = Build(server.ConnectionString, services => services.AddLightQProducer("orders", Json));
+        await host.StartAsync(Cancel);
+        await using (var other = new LightQClient(server.ConnectionString))
+            await other.Topics.DeleteAsync("orders", cancellationToken: Cancel);
+        await HealthAsync(host, HealthStatus.Unhealthy);
+        await host.StopAsync(Cancel).WaitAsync(Patience, Cancel);
+        IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
+        await Eventually.TrueAsync(
+            async () => await FailureAsync(orders) == ErrorCode.Closed,
+            Patience,
+            () => "it is not closed"
+        );
+    }
+
+    [Fact]
+    public async Task A_delay_that_its_topic_does_not_take_ends_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        using IHost host = Build(server.ConnectionString, services => services.AddLightQProducer("orders", Json));
+        await host.StartAsync(Cancel);
+        IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
+        var later = new PublishOptions { Delay = TimeSpan.FromSeconds(1) };
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
+            await orders.PublishAsync(Any, options: later, cancellationToken: Cancel)
+        );
+        Assert.Equal(ErrorCode.NotSupported, refused.Code);
+        Assert.Equal(0, (await orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
+        Assert.Equal(HealthStatus.Healthy, (await CheckAsync(host)).Status);
+        await host.StopAsync(Cancel);
+    }
+
+    [Fact]
     public async Task What_is_published_before_the_broker_is_there_waits_for_it_or_for_its_token()
     {
         int port = FreePorts.Find(3);
@@ -250,6 +358,13 @@ public sealed class HostedProducerTests
 
     private static async Task<HealthReportEntry> CheckAsync(IHost host) =>
         (await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync(Cancel)).Entries["lightq"];
+
+    private static Task HealthAsync(IHost host, HealthStatus wanted) =>
+        Eventually.TrueAsync(
+            async () => (await CheckAsync(host)).Status == wanted,
+            Patience,
+            () => $"it does not become {wanted}"
+        );
 
     /// <summary>Another producer of the name, which publishes one message.</summary>
     private static async Task FenceAsync(TestServer server)

@@ -158,7 +158,8 @@ public sealed class SharedProducerTests
                 if (opened++ == 0)
                     await producer.DisposeAsync();
                 return producer;
-            }
+            },
+            mostKept: 1
         );
         PublishAck ack = await producers.PublishAsync("orders", "x"u8, default, null, default, Cancel);
         Assert.Equal(0, ack.Offset);
@@ -168,9 +169,10 @@ public sealed class SharedProducerTests
     [Fact]
     public async Task More_topics_than_are_kept_lose_nothing()
     {
-        const int Topics = SharedProducers.MostKept + 10;
+        const int Kept = 8,
+            Topics = 40;
         await using TestServer server = await TestServer.StartAsync();
-        await using var client = new LightQClient(server.ConnectionString);
+        await using var client = new LightQClient($"{server.ConnectionString}&producers={Kept}");
         for (int i = 0; i < Topics; i++)
             await server.CreateTopicAsync($"t{i}");
         for (int round = 0; round < 2; round++)
@@ -184,11 +186,170 @@ public sealed class SharedProducerTests
         }
         await Eventually.TrueAsync(
             async () =>
-                (await client.Stats.ListConnectionsAsync(Cancel)).Sum(connection => connection.PublishersCount)
-                <= SharedProducers.MostKept,
+                (await client.Stats.ListConnectionsAsync(Cancel)).Sum(connection => connection.PublishersCount) <= Kept,
             Patience,
             () => "producers that were given up are still open"
         );
+    }
+
+    [Fact]
+    public async Task Every_publish_is_stored_once_while_producers_are_given_up_on_all_sides()
+    {
+        const int Topics = 12,
+            Rounds = 60,
+            Callers = 4;
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient($"{server.ConnectionString}&producers=2");
+        for (int i = 0; i < Topics; i++)
+            await server.CreateTopicAsync($"t{i}");
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, Callers)
+                .Select(caller =>
+                    Task.Run(
+                        async () =>
+                        {
+                            var random = new Random(caller);
+                            for (int i = 0; i < Rounds; i++)
+                            {
+                                // Some at once on different topics, some cancelled while they wait for the opening.
+                                int topic = random.Next(Topics);
+                                Task<PublishAck> first = client
+                                    .PublishAsync($"t{topic}", "x"u8, cancellationToken: Cancel)
+                                    .AsTask();
+                                using var cancelled = new CancellationTokenSource();
+                                ValueTask<PublishAck> second = client.PublishAsync(
+                                    $"t{(topic + 1) % Topics}",
+                                    "cancelled"u8,
+                                    "k",
+                                    cancellationToken: cancelled.Token
+                                );
+                                await cancelled.CancelAsync();
+                                try
+                                {
+                                    await second;
+                                }
+                                catch (OperationCanceledException) { }
+                                await first;
+                            }
+                        },
+                        Cancel
+                    )
+                )
+        );
+        long stored = 0;
+        for (int i = 0; i < Topics; i++)
+        {
+            long end = (await client.Stats.GetTopicAsync($"t{i}", Cancel)).EndOffset;
+            await foreach (Message message in client.ConsumeAsync($"t{i}", FromTheStart, Cancel))
+            {
+                stored += message.HasKey ? 0 : 1;
+                if (message.Offset == end - 1)
+                    break;
+            }
+        }
+        Assert.Equal(Callers * Rounds, stored);
+    }
+
+    [Fact]
+    public async Task The_order_of_one_caller_holds_over_producers_that_are_given_up()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient($"{server.ConnectionString}&producers=1");
+        string[] topics = ["a", "b", "c"];
+        foreach (string topic in topics)
+            await server.CreateTopicAsync(topic);
+        var acks = topics.ToDictionary(topic => topic, _ => new List<Task<PublishAck>>());
+        for (int i = 0; i < 300; i++)
+        {
+            string topic = topics[i / 10 % 3];
+            acks[topic].Add(client.PublishAsync(topic, $"{i}", cancellationToken: Cancel).AsTask());
+            if (i % 30 == 29)
+                await Task.WhenAll(acks.Values.SelectMany(of => of));
+        }
+        foreach (List<Task<PublishAck>> of in acks.Values)
+            Assert.Equal(Enumerable.Range(0, 100).Select(i => (long)i), (await Task.WhenAll(of)).Select(a => a.Offset));
+    }
+
+    [Fact]
+    public async Task Where_the_broker_takes_no_more_streams_idle_producers_make_room()
+    {
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                DataPlane = o.DataPlane with { MaxStreams = 3 },
+            }
+        );
+        await using var client = new LightQClient(server.ConnectionString);
+        for (int i = 0; i < 10; i++)
+            await server.CreateTopicAsync($"t{i}");
+        for (int i = 0; i < 20; i++)
+        {
+            PublishAck ack = await client.PublishAsync($"t{i % 10}", "x"u8, cancellationToken: Cancel);
+            Assert.Equal(i / 10, ack.Offset);
+        }
+    }
+
+    [Fact]
+    public async Task A_refused_message_leaves_the_producer_to_the_others()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        await using var client = new LightQClient(server.ConnectionString);
+        int ended = 0;
+        client.ProducerEnded += (_, _) => ended++;
+        for (int i = 0; i < 3; i++)
+        {
+            Task<PublishAck> beside = client.PublishAsync("orders", "x"u8, cancellationToken: Cancel).AsTask();
+            LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
+                await client.PublishAsync(
+                    "orders",
+                    "later"u8,
+                    options: new PublishOptions { Delay = TimeSpan.FromDays(365) },
+                    cancellationToken: Cancel
+                )
+            );
+            Assert.Equal(ErrorCode.NotSupported, refused.Code);
+            Assert.Equal(i, (await beside).Offset);
+        }
+        Assert.Equal(0, ended);
+    }
+
+    [Fact]
+    public async Task Disposing_the_client_while_producers_are_opened_and_given_up_ends_every_publish()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        for (int i = 0; i < 20; i++)
+            await server.CreateTopicAsync($"t{i}");
+        for (int round = 0; round < 5; round++)
+        {
+            var client = new LightQClient($"{server.ConnectionString}&producers=3");
+            Task[] publishing =
+            [
+                .. Enumerable
+                    .Range(0, 20)
+                    .Select(i =>
+                        Task.Run(
+                            async () =>
+                            {
+                                for (int n = 0; n < 1000; n++)
+                                    await client.PublishAsync($"t{(i + n) % 20}", "x"u8, cancellationToken: Cancel);
+                            },
+                            Cancel
+                        )
+                    ),
+            ];
+            await client.PublishAsync("t0", "x"u8, cancellationToken: Cancel);
+            await client.DisposeAsync().AsTask().WaitAsync(Patience, Cancel);
+            foreach (Task task in publishing)
+            {
+                Exception? error = await Record.ExceptionAsync(() => task.WaitAsync(Patience, Cancel));
+                Assert.True(
+                    error is null or ObjectDisposedException or LightQException { Code: ErrorCode.Closed },
+                    error?.ToString()
+                );
+            }
+        }
     }
 
     [Fact]

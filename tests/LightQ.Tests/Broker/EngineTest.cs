@@ -96,7 +96,8 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         ProducerState? state = null,
         uint epoch = 0,
         Durability ackLevel = Durability.Memory,
-        int window = Window
+        int window = Window,
+        bool refusesAlone = false
     )
     {
         var producer = new ProducerStream(
@@ -107,7 +108,8 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
             epoch,
             ackLevel,
             window,
-            new PendingBudget(static () => long.MaxValue, new LimitRefusals())
+            new PendingBudget(static () => long.MaxValue, new LimitRefusals()),
+            refusesAlone
         );
         Partition.Attach(producer);
         return producer;

@@ -21,7 +21,10 @@ public sealed class ClusterTests
         await using var client = new LightQClient(broker.Options);
         Task connecting = client.ConnectAsync(Cancel);
         using var connection = new FakeConnection(await broker.AcceptRawAsync());
-        Assert.Equal(ProtocolFeatures.Cluster | ProtocolFeatures.Window, (await connection.WelcomeAsync()).Features);
+        Assert.Equal(
+            ProtocolFeatures.Cluster | ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone,
+            (await connection.WelcomeAsync()).Features
+        );
         await connecting;
     }
 

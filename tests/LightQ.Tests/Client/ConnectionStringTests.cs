@@ -146,6 +146,10 @@ public sealed class ConnectionStringTests
     [InlineData("lightq://h?ca=")]
     [InlineData("lightq://h?tls=true&cert=")]
     [InlineData("lightq://h?colour=red")]
+    [InlineData("lightq://h?producers=")]
+    [InlineData("lightq://h?producers=0")]
+    [InlineData("lightq://h?producers=-1")]
+    [InlineData("lightq://h?producers=1000001")]
     public void Anything_else_is_refused(string text) =>
         Assert.ThrowsAny<ArgumentException>(() => LightQClientOptions.Parse(text));
 
@@ -166,6 +170,18 @@ public sealed class ConnectionStringTests
             Assert.Throws<ArgumentException>(() => new LightQClient(text)).Message,
             StringComparison.Ordinal
         );
+
+    [Theory]
+    [InlineData("lightq://h:5700", 4096)]
+    [InlineData("lightq://h:5700?producers=1", 1)]
+    [InlineData("lightq://h:5700?producers=1000000", 1_000_000)]
+    public void The_producers_that_are_kept_are_part_of_the_text_unless_they_are_the_default(string text, int kept)
+    {
+        LightQClientOptions options = LightQClientOptions.Parse(text);
+        Assert.Equal((kept, text), (options.MaxSharedProducers, options.ToString()));
+        Assert.Throws<ArgumentOutOfRangeException>(() => options with { MaxSharedProducers = 0 });
+        Assert.Throws<ArgumentOutOfRangeException>(() => options with { MaxSharedProducers = 1_000_001 });
+    }
 
     [Theory]
     [InlineData("lightq://h:5700?insecure=true")]

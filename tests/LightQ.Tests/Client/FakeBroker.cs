@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
+using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.Tests.Client;
@@ -37,12 +38,16 @@ internal sealed class FakeBroker : IDisposable
         };
 
     /// <summary>Accepts the next connection and answers its Hello.</summary>
-    public async Task<FakeConnection> AcceptAsync(uint heartbeatMilliseconds = 60_000, ulong features = 0)
+    public async Task<FakeConnection> AcceptAsync(
+        uint heartbeatMilliseconds = 60_000,
+        ulong features = 0,
+        uint maxFrameBytes = ProtocolLimits.DefaultFrameBytes
+    )
     {
         var connection = new FakeConnection(
             await _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken)
         );
-        await connection.WelcomeAsync(heartbeatMilliseconds, features);
+        await connection.WelcomeAsync(heartbeatMilliseconds, features, maxFrameBytes);
         return connection;
     }
 

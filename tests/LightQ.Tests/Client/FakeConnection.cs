@@ -23,7 +23,11 @@ internal sealed class FakeConnection : IDisposable
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
-    public async Task<HelloFrame> WelcomeAsync(uint heartbeatMilliseconds = 60_000, ulong features = 0)
+    public async Task<HelloFrame> WelcomeAsync(
+        uint heartbeatMilliseconds = 60_000,
+        ulong features = 0,
+        uint maxFrameBytes = ProtocolLimits.DefaultFrameBytes
+    )
     {
         FakeFrame hello = await ReadAsync(FrameType.Hello);
         await WriteAsync(
@@ -32,7 +36,7 @@ internal sealed class FakeConnection : IDisposable
                 features,
                 Guid.Empty,
                 7,
-                ProtocolLimits.DefaultFrameBytes,
+                maxFrameBytes,
                 ProtocolLimits.DefaultBatchBytes,
                 ProtocolLimits.DefaultMessageBytes,
                 heartbeatMilliseconds
@@ -48,7 +52,8 @@ internal sealed class FakeConnection : IDisposable
         uint epoch = 0,
         ulong next = 0,
         uint maxBatch = ProtocolLimits.DefaultBatchBytes,
-        uint batchWindow = 0
+        uint batchWindow = 0,
+        ulong longestDelay = ProducerOpenedFrame.UnknownDelay
     )
     {
         FakeFrame open = await ReadAsync(FrameType.OpenProducer);
@@ -66,7 +71,8 @@ internal sealed class FakeConnection : IDisposable
                 window,
                 maxBatch,
                 Durability.Memory,
-                batchWindow
+                batchWindow,
+                longestDelay
             ),
             open.Header.Stream,
             open.Header.Tag

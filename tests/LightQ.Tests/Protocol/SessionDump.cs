@@ -33,7 +33,7 @@ internal static class SessionDump
             text,
             "server",
             "ProducerOpened",
-            new ProducerOpenedFrame(TopicId, 0, 1, 1, 5, 1, 0, 0, 0, 1_048_576, 1_114_112, Durability.Memory),
+            new ProducerOpenedFrame(TopicId, 0, 1, 1, 5, 1, 0, 0, 0, 1_048_576, 1_114_112, Durability.Memory, 0, 0),
             1,
             1
         );

@@ -41,7 +41,8 @@ internal static class SessionTargets
 
     private static IEnumerable<byte[]> Seeds()
     {
-        byte[] hello = Frame(new HelloFrame(1, 1, ProtocolFeatures.Window, "fuzz", HelloFrame.Anonymous, ""));
+        const ulong features = ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone;
+        byte[] hello = Frame(new HelloFrame(1, 1, features, "fuzz", HelloFrame.Anonymous, ""));
         byte[] open = Frame(new OpenProducerFrame(SessionHost.Topic, 0, Durability.Default, ""), 1, 1);
         byte[] publish = [.. new byte[FrameHeader.Size], .. Sample.BatchOf(5, 6)];
         new FrameHeader(publish.Length, FrameType.Publish, 0, 1, 0).Write(publish);

@@ -24,8 +24,24 @@ internal static class FrameBodies
         );
         yield return Of(
             "ProducerOpened",
-            new ProducerOpenedFrame(id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024),
-            4
+            new ProducerOpenedFrame(
+                id,
+                0,
+                1,
+                1,
+                5,
+                3,
+                7,
+                2,
+                100,
+                1_048_576,
+                1_114_112,
+                Durability.Fsync,
+                1024,
+                31_536_000_000_000
+            ),
+            8,
+            12
         );
         yield return Of(
             "Subscribe",

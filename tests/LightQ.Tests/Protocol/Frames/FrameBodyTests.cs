@@ -42,11 +42,15 @@ public sealed class FrameBodyTests
     }
 
     [Fact]
-    public void A_ProducerOpened_of_a_broker_that_knows_no_window_of_batches_has_none()
+    public void A_ProducerOpened_of_an_earlier_broker_has_no_window_of_batches_and_an_unknown_delay()
     {
         byte[] body = FrameBodies.ByName["ProducerOpened"].Bytes;
-        Assert.Equal(1024u, FrameCodec.Read<ProducerOpenedFrame>(body).BatchWindow);
-        Assert.Equal(0u, FrameCodec.Read<ProducerOpenedFrame>(body.AsSpan(..^4)).BatchWindow);
+        ProducerOpenedFrame whole = FrameCodec.Read<ProducerOpenedFrame>(body);
+        Assert.Equal((1024u, 31_536_000_000_000ul), (whole.BatchWindow, whole.LongestDelay));
+        ProducerOpenedFrame earlier = FrameCodec.Read<ProducerOpenedFrame>(body.AsSpan(..^8));
+        Assert.Equal((1024u, ProducerOpenedFrame.UnknownDelay), (earlier.BatchWindow, earlier.LongestDelay));
+        earlier = FrameCodec.Read<ProducerOpenedFrame>(body.AsSpan(..^12));
+        Assert.Equal((0u, ProducerOpenedFrame.UnknownDelay), (earlier.BatchWindow, earlier.LongestDelay));
     }
 
     [Theory]
@@ -203,6 +207,11 @@ public sealed class FrameBodyTests
         Assert.False(first.IsContinuedBy(new AckRange(16, 1, ErrorCode.None, 105)));
         Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.None, 105, IsDuplicate: true)));
         Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.StreamBroken, -1)));
+        Assert.False(
+            new AckRange(10, 5, ErrorCode.NotSupported, -1).IsContinuedBy(
+                new AckRange(15, 1, ErrorCode.NotSupported, -1, IsAlone: true)
+            )
+        );
         Assert.False(first.IsContinuedBy(new AckRange(15, uint.MaxValue, ErrorCode.None, 105)));
         Assert.True(
             new AckRange(10, 5, ErrorCode.StreamBroken, -1).IsContinuedBy(

@@ -58,13 +58,28 @@ public sealed class FrameGoldenTests
     [Fact]
     public void ProducerOpened_has_its_golden_bytes() =>
         Holds(
-            new ProducerOpenedFrame(Id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024),
+            new ProducerOpenedFrame(
+                Id,
+                0,
+                1,
+                1,
+                5,
+                3,
+                7,
+                2,
+                100,
+                1_048_576,
+                1_114_112,
+                Durability.Fsync,
+                1024,
+                31_536_000_000_000
+            ),
             stream: 1,
             tag: 2,
             """
-            56000000 04000000 01000000 02000000 33221100 55447766 8899aabb ccddeeff
+            5e000000 04000000 01000000 02000000 33221100 55447766 8899aabb ccddeeff
             00000000 01000000 01050000 00000000 00030000 00070000 00000000 00020000
-            00640000 00000000 00000010 00000011 00030004 0000
+            00640000 00000000 00000010 00000011 00030004 000000e0 138cae1c 0000
             """
         );
 
@@ -269,6 +284,20 @@ public sealed class FrameGoldenTests
     }
 
     [Fact]
+    public void PublishAck_says_of_a_range_that_it_is_refused_alone()
+    {
+        byte[] golden = Hex.Bytes(
+            "30000000 06000000 01000000 00000000 03000100 00000000 64000000 00000000 01000000 0c000200 ffffffff "
+                + "ffffffff"
+        );
+        AckRange alone = new(100, 1, ErrorCode.NotSupported, -1, IsAlone: true);
+        var written = new byte[PublishAckFrame.SizeOf(1)];
+        Assert.Equal(golden.Length, PublishAckFrame.Write(written, 1, Durability.Fsync, [alone]));
+        Assert.Equal(golden, written);
+        Assert.Equal(alone, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
+    }
+
+    [Fact]
     public void PublishAck_says_of_a_duplicate_that_it_is_one_in_a_bit_that_was_reserved()
     {
         byte[] golden = Hex.Bytes(
@@ -280,7 +309,7 @@ public sealed class FrameGoldenTests
         Assert.Equal(golden.Length, PublishAckFrame.Write(written, 1, Durability.Fsync, [duplicate]));
         Assert.Equal(golden, written);
         Assert.Equal(duplicate, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
-        golden[38] = 0xFE; // Bits that mean nothing yet.
+        golden[38] = 0xFC; // Bits that mean nothing yet.
         Assert.Equal(
             duplicate with
             {

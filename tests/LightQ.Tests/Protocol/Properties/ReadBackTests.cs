@@ -80,6 +80,7 @@ public sealed class ReadBackTests
             from batch in U32
             from level in Enum<Durability>()
             from batches in U32
+            from delay in U64
             select new ProducerOpenedFrame(
                 id,
                 partition,
@@ -93,7 +94,8 @@ public sealed class ReadBackTests
                 window,
                 batch,
                 level,
-                batches
+                batches,
+                delay
             )
         );
 
@@ -226,7 +228,7 @@ public sealed class ReadBackTests
                 from count in U32
                 from error in U16
                 from offset in I64
-                select new AckRange(first, count, (ErrorCode)error, offset, (offset & 1) == 1)
+                select new AckRange(first, count, (ErrorCode)error, offset, (offset & 1) == 1, (offset & 2) == 2)
             )
             select (level, ranges),
             Cases,
