@@ -209,4 +209,12 @@ internal static partial class ClientLog
         "The processor of {Topic} for {Group} works again, after {Seconds:0.###} s."
     )]
     public static partial void ProcessorWorks(ILogger logger, string topic, string group, double seconds);
+
+    [LoggerMessage(
+        2087,
+        LogLevel.Warning,
+        "This machine's clock is {Seconds:0} s ahead of that of the broker at {Broker} (below zero: behind). The "
+            + "broker's decides about messages; a DeliverAt is off by that much."
+    )]
+    public static partial void Skewed(ILogger logger, string broker, double seconds);
 }

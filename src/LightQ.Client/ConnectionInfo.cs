@@ -14,4 +14,10 @@ public sealed record ConnectionInfo(
     DateTimeOffset ConnectTime,
     int PublishersCount,
     int SubscribersCount
-);
+)
+{
+    /// <summary>
+    /// How far the client's clock was ahead of the broker's when it connected; null when the client did not say.
+    /// </summary>
+    public TimeSpan? ClockSkew { get; init; }
+}

@@ -242,7 +242,10 @@ public sealed record LightQClientOptions
         new(
             ProtocolLimits.Version,
             ProtocolLimits.Version,
-            ProtocolFeatures.Cluster | ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone,
+            ProtocolFeatures.Cluster
+                | ProtocolFeatures.Window
+                | ProtocolFeatures.RefusedAlone
+                | ProtocolFeatures.BrokerClock,
             ClientName,
             Token is not null ? HelloFrame.Token
                 : User is null ? HelloFrame.Anonymous

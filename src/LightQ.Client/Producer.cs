@@ -63,7 +63,7 @@ public sealed class Producer : IAsyncDisposable
         _router = router;
         _options = options;
         _time = time;
-        _clock = new MessageClock(time, options.TimeToLive);
+        _clock = new MessageClock(() => stream.Now, options.TimeToLive);
     }
 
     // One look for each publish is all that tracing costs while nobody listens.

@@ -29,6 +29,9 @@ public static class ProtocolLimits
     /// </summary>
     public const int InflationRatio = 256;
 
+    /// <summary>A client's clock that differs more from the broker's is told of.</summary>
+    public static readonly TimeSpan ClockSkewToTell = TimeSpan.FromSeconds(30);
+
     /// <summary>The longest time for which messages may be delayed.</summary>
     public static readonly TimeSpan LongestDelay = TimeSpan.FromDays(365);
 

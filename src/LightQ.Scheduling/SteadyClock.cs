@@ -41,6 +41,7 @@ public sealed class SteadyClock : TimeProvider
     private long _lookedAt;
     private Era[] _past = [];
     private long _eraBegan;
+    private long _taken;
     private ClockStep? _step;
     private long _stepSeen;
 
@@ -69,6 +70,9 @@ public sealed class SteadyClock : TimeProvider
 
     /// <summary>How often a step was taken over.</summary>
     public int StepsTaken => Volatile.Read(ref _past).Length;
+
+    /// <summary>By how much together.</summary>
+    public TimeSpan Taken => new(Volatile.Read(ref _taken));
 
     /// <summary>The step that the machine's clock has made and that is not taken over; null for none.</summary>
     public ClockStep? Step
@@ -186,6 +190,7 @@ public sealed class SteadyClock : TimeProvider
         // In this order: a reader between gets the less of both.
         Volatile.Write(ref _past, [.. _past, new Era(_eraBegan, elapsed, _zero)]);
         Volatile.Write(ref _eraBegan, elapsed);
+        Volatile.Write(ref _taken, _taken + ahead);
         Volatile.Write(ref _zero, _zero + ahead);
         Volatile.Write(ref _step, null);
         return new ClockStep(new TimeSpan(ahead), ClockStepState.Taken);

@@ -429,6 +429,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             _logger,
             _nodes = NodeLinks.Open(_broker, _security, _options, _tls)
         );
+        _broker.Clock.Stepped += _ => _listener.TellTime();
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
         var figures = new FigureSource(
@@ -467,7 +468,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
                 _logger
             );
         }
-
         (string data, string control) = ((IServerOperations)this).GetAddresses();
         _broker.Replicas.Members?.Advertise(data, control);
         _readiness.Begin();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using LightQ.Broker.Replication;
 using LightQ.Storage;
 
@@ -151,13 +152,13 @@ internal sealed class StreamRecordLog : IRecordLog
 
     private async Task FollowAsync(Action news, CancellationToken cancellationToken)
     {
-        DateTime silentSince = DateTime.MaxValue;
+        long? silentSince = null;
         while (!cancellationToken.IsCancellationRequested)
         {
             try
             {
                 await CatchUpAsync(cancellationToken).ConfigureAwait(false);
-                silentSince = DateTime.MaxValue;
+                silentSince = null;
                 SetFailure(null);
                 news();
                 if (_isCopyDue)
@@ -175,10 +176,9 @@ internal sealed class StreamRecordLog : IRecordLog
                             or OperationCanceledException
                 )
             {
-                DateTime now = DateTime.UtcNow;
-                if (silentSince == DateTime.MaxValue)
-                    silentSince = now;
-                else if (now - silentSince >= LongestSilence)
+                if (silentSince is not { } since)
+                    silentSince = Stopwatch.GetTimestamp(); // The polls wait by that clock, too.
+                else if (Stopwatch.GetElapsedTime(since) >= LongestSilence)
                     SetFailure(e);
             }
             await Task.Delay(Poll, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);

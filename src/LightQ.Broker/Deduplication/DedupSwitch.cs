@@ -147,7 +147,7 @@ internal static class DedupSwitch
         );
 
     private static long SinceOf(Partition partition, TimeSpan window) =>
-        UnixMicroseconds.From(partition.Time.GetUtcNow() - window);
+        UnixMicroseconds.From(partition.Time.Ago(window));
 
     private static DedupWindow Of(TimeSpan time, int maxIds, IEnumerable<RememberedId> ids)
     {

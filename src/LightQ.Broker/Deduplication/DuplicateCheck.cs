@@ -46,7 +46,10 @@ internal static class DuplicateCheck
             return error;
         }
 
-        if (partition.Dedup is { } window && window.TryFind(batch.MessageId, time, out long offset))
+        if (
+            partition.Dedup is { } window
+            && window.TryFind(batch.MessageId, partition.WindowNow(window.Window, time), out long offset)
+        )
         {
             stored = new StoredBatch(offset, IsDuplicate: true);
             if (error == ErrorCode.None)

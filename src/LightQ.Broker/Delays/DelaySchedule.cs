@@ -1,4 +1,5 @@
 using LightQ.Protocol;
+using LightQ.Scheduling;
 
 namespace LightQ.Broker.Delays;
 
@@ -10,16 +11,17 @@ internal sealed class DelaySchedule : IDisposable
     private static readonly TimeSpan LongestSleep = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan ShortestSleep = TimeSpan.FromMilliseconds(1);
 
-    private readonly TimeProvider _time;
+    private readonly SteadyClock _time;
     private readonly ITimer _timer;
     private readonly Lock _gate = new();
     private readonly PriorityQueue<DelayedDelivery, long> _queue = new();
     private long _armedFor = long.MaxValue;
+    private int _stepsTaken;
     private bool _isDisposed;
 
     public DelaySchedule(TimeProvider time)
     {
-        _time = time;
+        _time = SteadyClock.Over(time);
         _timer = time.CreateTimer(
             static schedule => ((DelaySchedule)schedule!).OnTimer(),
             this,
@@ -78,6 +80,12 @@ internal sealed class DelaySchedule : IDisposable
         {
             _armedFor = long.MaxValue;
             long now = Now;
+            if (_stepsTaken != _time.StepsTaken)
+            {
+                // What waits for so long is due by another time than it was queued for.
+                _stepsTaken = _time.StepsTaken;
+                now = long.MaxValue;
+            }
             while (_queue.TryPeek(out DelayedDelivery? next, out long at))
             {
                 if (at > now)

@@ -39,6 +39,7 @@ internal sealed class DelayedDelivery(
     private Wish? _wish;
     private long _lookedAt;
     private int _isScheduled;
+    private TimeSpan _taken = partition.Time.Taken;
     private bool _waitsForLog;
     private bool _isStopped;
 
@@ -76,7 +77,8 @@ internal sealed class DelayedDelivery(
     /// <summary>Whether a delayed batch may be appended now. Under the append lock.</summary>
     public ErrorCode Check(in BatchView batch)
     {
-        if (batch.DueAt > schedule.Now + LongestDelay)
+        bool isRelative = (batch.Flags & BatchLayout.HasRelativeTimes) != 0;
+        if (batch.DueAt > (isRelative ? LongestDelay : schedule.Now + LongestDelay))
             return ErrorCode.InvalidArgument;
         return _pending.Count >= maxBatches() || (_pending.Count != 0 && _pending.Bytes + batch.Length > MostBytes)
             ? ErrorCode.ResourceExhausted
@@ -98,10 +100,16 @@ internal sealed class DelayedDelivery(
         };
 
     /// <summary>A delayed batch was appended. Under the append lock.</summary>
-    public void OnAppended(in BatchView batch, long offset)
+    /// <param name="batch">As the producer has sent it.</param>
+    /// <param name="offset">Where it is.</param>
+    /// <param name="time">When it was appended, unix microseconds.</param>
+    public void OnAppended(in BatchView batch, long offset, long time)
     {
-        _pending.Add(offset, batch.DueAt, batch.RecordCount, batch.Length);
-        schedule.Wake(this, batch.DueAt);
+        FollowClock();
+        bool isRelative = (batch.Flags & BatchLayout.HasRelativeTimes) != 0;
+        long dueAt = isRelative ? time + batch.DueAt : batch.DueAt;
+        _pending.Add(offset, dueAt, batch.RecordCount, batch.Length, isRelative);
+        schedule.Wake(this, dueAt);
     }
 
     /// <summary>A batch behind the snapshot was found at the start.</summary>
@@ -192,6 +200,7 @@ internal sealed class DelayedDelivery(
     {
         lock (partition.AppendLock)
         {
+            FollowClock();
             bool isAny = _pending.TryPeek(out long first, out long dueAt);
             if (isAny && dueAt <= schedule.Now)
             {
@@ -277,13 +286,17 @@ internal sealed class DelayedDelivery(
         batch.Bytes.CopyTo(copy);
         _reader!.Park();
         Span<byte> bytes = copy.AsSpan(0, length);
-        if (next.IsDue)
-            BatchWriter.MakeDelivery(bytes, next.First);
-        else
-            BatchWriter.MakeCopy(bytes, next.First);
         AppendResult result;
         lock (partition.AppendLock)
         {
+            // By how much the clock was set since: the time to live counts from when the message is due.
+            long moved = _pending.DueAt(next.First) is { } due ? due - dueAt : 0;
+            if (next.IsDue)
+                BatchWriter.MakeDelivery(bytes, next.First);
+            else
+                BatchWriter.MakeCopy(bytes, next.First);
+            if (next.IsDue && moved != 0)
+                BatchWriter.MoveExpiry(bytes, moved);
             // A copy is not a received message, and does not count as one.
             result = next.IsDue
                 ? partition.Append(new BatchView(bytes), partition.NextAppendTime(), out long offset)
@@ -303,6 +316,19 @@ internal sealed class DelayedDelivery(
         if (result == AppendResult.Appended && !next.IsDue)
             _inTheWay.Dequeue();
         return result == AppendResult.Appended;
+    }
+
+    /// <summary>
+    /// A step of the clock that the broker has taken over changes no delay: what waits for so long is due by the new
+    /// time that much later. Under the append lock.
+    /// </summary>
+    private void FollowClock()
+    {
+        TimeSpan taken = partition.Time.Taken;
+        if (taken == _taken)
+            return;
+        _pending.Move((long)(taken - _taken).TotalMicroseconds);
+        _taken = taken;
     }
 
     private void Drop(in Batch batch)

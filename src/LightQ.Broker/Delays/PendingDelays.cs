@@ -48,8 +48,13 @@ internal sealed class PendingDelays
     public long FirstOffset => Volatile.Read(ref _firstOffset);
 
     /// <summary>Notes a batch that was published.</summary>
-    public void Add(long offset, long dueAt, int messages, int bytes) =>
-        Add(offset, new Entry(offset, dueAt, messages, bytes), isQueued: false);
+    /// <param name="offset">Where it lies.</param>
+    /// <param name="dueAt">When it is due, unix microseconds.</param>
+    /// <param name="messages">How many it has.</param>
+    /// <param name="bytes">How long it is.</param>
+    /// <param name="isRelative">Whether it is due so long after its publishing, and not at that time.</param>
+    public void Add(long offset, long dueAt, int messages, int bytes, bool isRelative = false) =>
+        Add(offset, new Entry(offset, dueAt, messages, bytes, isRelative), isQueued: false);
 
     /// <summary>
     /// Notes a copy, which takes the place of the batch that was published at <paramref name="first"/>, or of its copy
@@ -57,9 +62,12 @@ internal sealed class PendingDelays
     /// </summary>
     public void AddCopy(long offset, long first, long dueAt, int messages, int bytes)
     {
+        bool isRelative = false;
+        if (TryFind(first, out _, out Entry before))
+            (isRelative, dueAt) = (before.IsRelative, before.DueAt);
         bool isQueued = Remove(first);
         (_copies ??= [])[first] = offset;
-        Add(offset, new Entry(first, dueAt, messages, bytes), isQueued);
+        Add(offset, new Entry(first, dueAt, messages, bytes, isRelative), isQueued);
     }
 
     /// <summary>Forgets a batch.</summary>
@@ -96,6 +104,21 @@ internal sealed class PendingDelays
             _byDue.Dequeue();
         }
         return false;
+    }
+
+    /// <summary>When a batch is due; null when it does not wait.</summary>
+    public long? DueAt(long first) => TryFind(first, out _, out Entry entry) ? entry.DueAt : null;
+
+    /// <summary>Moves the due times of those that wait for so long, and not until a time.</summary>
+    public void Move(long by)
+    {
+        if (_byOffset is null)
+            return;
+        foreach ((long offset, Entry entry) in _byOffset.Where(e => e.Value.IsRelative).ToArray())
+            _byOffset[offset] = entry with { DueAt = entry.DueAt + by };
+        _byDue = new PriorityQueue<long, (long DueAt, long First)>(
+            _byOffset.Values.Select(e => (e.First, (e.DueAt, e.First)))
+        );
     }
 
     /// <summary>
@@ -213,5 +236,5 @@ internal sealed class PendingDelays
         return long.MaxValue;
     }
 
-    private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes);
+    private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes, bool IsRelative);
 }

@@ -434,7 +434,7 @@ public sealed class ExplicitGroup : Group
     {
         gap = default;
         var batch = new BatchView(found.Memory.Span);
-        BatchFate fate = batch.FateAt(_clock.Now);
+        BatchFate fate = Partition.Time.FateOf(batch);
         if (fate is BatchFate.Skip or BatchFate.Later)
         {
             Skip(isAgain, wanted, found.End.Offset);

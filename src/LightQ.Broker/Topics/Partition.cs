@@ -24,7 +24,7 @@ public sealed class Partition : IHousekept
     private const int IdsForgottenAtOnce = 16384;
     private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5),
         LongestEnd = TimeSpan.FromSeconds(30);
-    private readonly TimeProvider _time;
+    private readonly SteadyClock _time;
     private readonly Dictionary<string, Group> _groups = [];
     private ImmutableArray<Subscription> _subscriptions = [];
     private ImmutableArray<ProducerStream> _producers = [];
@@ -42,7 +42,7 @@ public sealed class Partition : IHousekept
     {
         Topic = topic;
         Index = index;
-        _time = time;
+        _time = SteadyClock.Over(time);
         MaxBatchBytes = topic.Settings.MaxBatchBytes;
         Delays = delays?.Invoke(this);
     }
@@ -139,7 +139,7 @@ public sealed class Partition : IHousekept
     }
 
     /// <summary>The clock.</summary>
-    internal TimeProvider Time => _time;
+    internal SteadyClock Time => _time;
 
     /// <summary>Whether readers are served before the producer's ack.</summary>
     /// <remarks>
@@ -219,7 +219,7 @@ public sealed class Partition : IHousekept
             return result;
         Counters.Received(batch.RecordCount, batch.Length);
         if ((batch.Flags & BatchLayout.HasDueTime) != 0)
-            Delays!.OnAppended(batch, baseOffset);
+            Delays!.OnAppended(batch, baseOffset, appendTime);
         return result;
     }
 
@@ -528,14 +528,25 @@ public sealed class Partition : IHousekept
 
     private void RequestLook(TimeSpan within) => _housekeeping?.Schedule.Request(this, within);
 
+    /// <summary>
+    /// The time to compare ids with that are remembered for so long: what was appended so long ago lies that far behind
+    /// it, whether or not the clock was set since.
+    /// </summary>
+    /// <param name="window">For how long.</param>
+    /// <param name="now">The time of the append, unix microseconds.</param>
+    internal long WindowNow(TimeSpan window, long now) =>
+        _time.StepsTaken == 0 ? now : UnixMicroseconds.From(_time.Ago(window) + window);
+
     private TimeSpan? ForgetIds()
     {
         if (Dedup is null)
             return null; // Most topics: their appends do not wait for this.
         lock (AppendLock)
         {
-            long now = UnixMicroseconds.From(_time.GetUtcNow());
-            return Dedup?.Forget(now, IdsForgottenAtOnce) is { } next
+            if (Dedup is not { } window)
+                return null;
+            long now = WindowNow(window.Window, UnixMicroseconds.From(_time.GetUtcNow()));
+            return window.Forget(now, IdsForgottenAtOnce) is { } next
                 ? TimeSpan.FromMicroseconds(Math.Max(0, next - now))
                 : null;
         }
@@ -545,7 +556,7 @@ public sealed class Partition : IHousekept
     {
         lock (AppendLock)
         {
-            long before = UnixMicroseconds.From(_time.GetUtcNow() - producerExpiry);
+            long before = UnixMicroseconds.From(_time.SureAgo(producerExpiry));
             return NamedProducers.Expire(before) is { } oldest ? TimeSpan.FromMicroseconds(oldest - before) : null;
         }
     }

@@ -16,9 +16,6 @@ public sealed record AccessToken(
     string Description
 )
 {
-    /// <summary>Whether it has ended.</summary>
-    public bool HasExpired(DateTimeOffset now) => Expires <= now;
-
     /// <summary>The id alone.</summary>
     public override string ToString() => Id;
 }

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using LightQ.Broker.Catalog;
 using LightQ.Protocol;
 
@@ -26,6 +27,9 @@ public sealed class UserStore
 
     private readonly TopicCatalog _catalog;
     private readonly TimeProvider _time;
+
+    /// <summary>When the tokens of this run were made, by a clock that is not set.</summary>
+    private readonly ConcurrentDictionary<string, long> _made = new(StringComparer.Ordinal);
     private readonly Func<BrokerOptions> _options;
     private readonly LimitRefusals _refusals;
 
@@ -210,12 +214,13 @@ public sealed class UserStore
             );
         }
 
+        _made[hash] = _time.GetTimestamp();
         var token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
         _catalog.Change(() =>
         {
             if (user != Admin)
                 Get(user);
-            int tokens = Table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now));
+            int tokens = Table.Tokens.Values.Count(t => t.User == user && !HasExpired(t));
             Demand(
                 tokens,
                 _options().MaxTokensPerUser,
@@ -224,10 +229,22 @@ public sealed class UserStore
             );
             return new CatalogRecord { Token = token };
         });
-        ForgetExpired(now);
+        ForgetExpired();
         Changed?.Invoke();
         return token;
     }
+
+    /// <summary>
+    /// For how long a token still stands for its user; null for ever. One that this run has made lives as long as it was
+    /// to, whatever becomes of the clock.
+    /// </summary>
+    public TimeSpan? LeftOf(AccessToken token) =>
+        token.Expires is not { } end ? null
+        : _made.TryGetValue(token.Hash, out long made) ? end - token.Created - _time.GetElapsedTime(made)
+        : end - _time.GetUtcNow();
+
+    /// <summary>Whether a token has ended.</summary>
+    public bool HasExpired(AccessToken token) => LeftOf(token) <= TimeSpan.Zero;
 
     /// <summary>Finds a token by its id.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownToken"/>.</exception>
@@ -271,12 +288,13 @@ public sealed class UserStore
             throw _refusals.Exhausted(setting, limit, found);
     }
 
-    private void ForgetExpired(DateTimeOffset now)
+    private void ForgetExpired()
     {
         try
         {
-            foreach (AccessToken old in Table.Tokens.Values.Where(t => t.HasExpired(now)).ToArray())
+            foreach (AccessToken old in Table.Tokens.Values.Where(HasExpired).ToArray())
             {
+                _made.TryRemove(old.Hash, out _);
                 _catalog.Change(
                     () => Table.Tokens.ContainsKey(old.Hash) ? new CatalogRecord { DeletedToken = old.Id } : null,
                     takesAway: true

@@ -154,6 +154,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
                     )
                     : Finding.Ok("broker's catalog", "nothing to confirm")
         );
+        yield return await TryAsync(ClockChecks.Check, token => ClockChecks.RunAsync(client, token));
         yield return await TryAsync(
             "broker's topics",
             async token =>

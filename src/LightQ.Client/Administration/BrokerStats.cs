@@ -77,4 +77,10 @@ public sealed record BrokerStats
     /// older than this.
     /// </summary>
     public string Health { get; init; } = "";
+
+    /// <summary>
+    /// By how much the clock of the broker's machine was set, forward above zero, while the broker goes on by its own
+    /// time; null otherwise.
+    /// </summary>
+    public TimeSpan? ClockStep { get; init; }
 }

@@ -162,7 +162,10 @@ public sealed class StatsClient
                 TopicMapping.ToTime(c.ConnectTime),
                 (int)c.PublishersCount,
                 (int)c.SubscribersCount
-            )),
+            )
+            {
+                ClockSkew = c.ClockSkew?.ToTimeSpan(),
+            }),
         ];
     }
 
@@ -222,6 +225,7 @@ public sealed class StatsClient
             DiskFreeBytes = (long)stats.DiskFreeBytes,
             DiskUsedBytes = (long)stats.DiskUsedBytes,
             Health = stats.Health,
+            ClockStep = stats.ClockStep?.ToTimeSpan(),
         };
 
     private static TopicStats ToStats(WireTopicStats stats) =>

@@ -218,10 +218,25 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// Compresses, writes headers and checksums. For a batch that is sent again only what changed: stream, epoch,
     /// sequence, header checksum.
     /// </summary>
-    public void Complete(uint stream, ulong producerId, uint producerEpoch, Compressor? compressor = null)
+    /// <param name="stream">On which stream it goes.</param>
+    /// <param name="producerId">Of the producer.</param>
+    /// <param name="producerEpoch">Likewise.</param>
+    /// <param name="hasBrokerClock">
+    /// Whether the broker takes times that count from the append; otherwise they count from the first message.
+    /// </param>
+    /// <param name="compressor">Compresses; null for none.</param>
+    public void Complete(
+        uint stream,
+        ulong producerId,
+        uint producerEpoch,
+        bool hasBrokerClock = true,
+        Compressor? compressor = null
+    )
     {
         Span<byte> batch = _buffer.AsSpan(FrameHeader.Size);
         int headerLength = Properties.HeaderLength;
+        if (!hasBrokerClock)
+            Properties = Properties.CountedFrom(Timestamp);
         if (!IsCompleted)
         {
             int payloadBytes = compressor?.Compress(batch.Slice(headerLength, RecordBytes)) ?? RecordBytes;
@@ -242,6 +257,8 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         else
         {
             Span<byte> header = batch[..headerLength];
+            if (!hasBrokerClock && (new BatchView(header).Flags & BatchLayout.HasRelativeTimes) != 0)
+                BatchWriter.MakeAbsolute(header, Timestamp);
             BinaryPrimitives.WriteUInt64LittleEndian(header[BatchLayout.BaseSequence..], BaseSequence);
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], producerEpoch);
             BinaryPrimitives.WriteUInt32LittleEndian(

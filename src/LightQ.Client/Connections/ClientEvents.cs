@@ -1,3 +1,4 @@
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 
@@ -9,6 +10,7 @@ namespace LightQ.Client.Connections;
 internal sealed class ClientEvents(object sender, ILogger logger)
 {
     private long _messagesExpired;
+    private bool _isSkewTold;
 
     public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged;
 
@@ -37,6 +39,13 @@ internal sealed class ClientEvents(object sender, ILogger logger)
             },
             nameof(ConnectionStateChanged)
         );
+    }
+
+    /// <summary>Says once by how much this machine's clock differs from the broker's, if that is much.</summary>
+    public void OnClock(TimeSpan skew, LightQClientOptions broker)
+    {
+        if (skew.Duration() > ProtocolLimits.ClockSkewToTell && !Interlocked.Exchange(ref _isSkewTold, true))
+            ClientLog.Skewed(logger, HostPort.Format(broker.Host, broker.DataPort), skew.TotalSeconds);
     }
 
     public void OnGoingAway(in GoAwayFrame frame, LightQClientOptions broker)

@@ -79,6 +79,12 @@ internal abstract class Connection : IFrameSink
     /// <summary>The largest batch that fits a frame.</summary>
     public int MaxBatchBytes => Intake.MaxFrameBytes - FrameHeader.Size;
 
+    /// <summary>Whether batches may have times that count from their append; known once it has said Welcome.</summary>
+    public bool HasBrokerClock { get; private set; }
+
+    /// <summary>The broker's clock; null from one that does not tell its time.</summary>
+    public BrokerTime? Time { get; private set; }
+
     /// <summary>Whether the broker asked to leave: nothing new is published on this connection.</summary>
     public bool IsLeaving { get; private set; }
 
@@ -160,7 +166,10 @@ internal abstract class Connection : IFrameSink
                 OnWelcome(FrameCodec.Read<WelcomeFrame>(body));
                 break;
             case FrameType.Ping:
-                Outbox.Write(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
+                PingFrame asked = FrameCodec.Read<PingFrame>(body);
+                if (asked.Time != 0)
+                    Time = new BrokerTime(Options.TimeProvider, asked.Time, Time);
+                Outbox.Write(new PongFrame(asked.Payload));
                 break;
             case FrameType.Pong:
                 if (_pings.TryGetValue(FrameCodec.Read<PongFrame>(body).Payload, out TaskCompletionSource<long>? ping))
@@ -222,7 +231,8 @@ internal abstract class Connection : IFrameSink
     /// <exception cref="LightQException">A file that the options name cannot be used.</exception>
     protected SslClientAuthenticationOptions LoadTls() => ClientTls.Load(Options);
 
-    protected void SendHello() => Outbox.Write(_hello);
+    protected void SendHello() =>
+        Outbox.Write(_hello with { Time = UnixMicroseconds.From(Options.TimeProvider.GetUtcNow()) });
 
     /// <summary>The last thing the subclass calls: its threads are done.</summary>
     protected void OnStopped()
@@ -286,6 +296,12 @@ internal abstract class Connection : IFrameSink
         Intake.MaxFrameBytes = (int)welcome.MaxFrameBytes;
         HasCluster = (welcome.Features & ProtocolFeatures.Cluster) != 0;
         HasWindow = (welcome.Features & ProtocolFeatures.Window) != 0;
+        HasBrokerClock = (welcome.Features & ProtocolFeatures.BrokerClock) != 0;
+        if (welcome.Time != 0)
+        {
+            Time = new BrokerTime(Options.TimeProvider, welcome.Time);
+            _events.OnClock(Time.Skew, Options);
+        }
         if (welcome.HeartbeatMilliseconds > 0)
         {
             TimeSpan half = TimeSpan.FromMilliseconds(welcome.HeartbeatMilliseconds / 2.0);

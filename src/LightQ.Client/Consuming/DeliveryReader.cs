@@ -418,7 +418,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private bool Open(Subscription source, in BatchView batch)
     {
         long first = batch.BaseOffset + BatchSkip;
-        switch (batch.FateAt(source.Now))
+        switch (batch.FateAt((batch.Flags & BatchLayout.HasExpiry) == 0 ? 0 : source.NowFor(batch.AppendTime)))
         {
             case BatchFate.Later:
                 PassOver(first, (int)(batch.NextOffset - first));

@@ -20,6 +20,7 @@ internal sealed class Subscription : ClientStream
         TaskCreationOptions.RunContinuationsAsynchronously
     );
     private Connection? _connection;
+    private Connection? _clock;
     private long _firstWantedOffset;
     private int _creditBytes;
     private WindowFrame _window;
@@ -91,9 +92,6 @@ internal sealed class Subscription : ClientStream
     /// </summary>
     public bool CanReturn => _settlements is not { CanReturn: false };
 
-    /// <summary>The client's clock, in unix microseconds.</summary>
-    public long Now => UnixMicroseconds.From(_links.Options.TimeProvider.GetUtcNow());
-
     /// <summary>
     /// Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one
     /// of several partitions.
@@ -120,6 +118,7 @@ internal sealed class Subscription : ClientStream
                 return;
             OnOpening();
             _connection = connection;
+            Volatile.Write(ref _clock, connection);
             _stream = connection.Register(this);
             ForgetBatch();
             bool isGroup = Options.Group is not null;
@@ -291,6 +290,12 @@ internal sealed class Subscription : ClientStream
             return _consumer.IsAwaited;
         }
     }
+
+    /// <summary>
+    /// The broker's clock, in unix microseconds, for a batch that was appended then: whether a message has expired is
+    /// not this machine's clock to say. 0 from a broker that does not tell its time.
+    /// </summary>
+    public long NowFor(long appended) => Volatile.Read(ref _clock)?.Time?.NowFor(appended) ?? 0;
 
     public override void Wake() => _consumer.Wake();
 

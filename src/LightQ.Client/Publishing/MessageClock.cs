@@ -4,10 +4,12 @@ using LightQ.Protocol.Batches;
 namespace LightQ.Client.Publishing;
 
 /// <summary>
-/// Says when a message that is published now is due and when it expires, in steps that let messages meet in a batch;
-/// and its id.
+/// Says when a message that is published now is due and when it expires: counted from when the broker appends it, but
+/// for one that is to be delivered at a time. And its id.
 /// </summary>
-internal sealed class MessageClock(TimeProvider time, TimeSpan? timeToLive)
+/// <param name="now">The time, by the broker's clock where that is known; unix microseconds.</param>
+/// <param name="timeToLive">That of messages that say nothing of it; null for ever.</param>
+internal sealed class MessageClock(Func<long> now, TimeSpan? timeToLive)
 {
     /// <summary>Whether a message that says nothing of times needs none.</summary>
     public bool IsPlain => timeToLive is null;
@@ -18,20 +20,16 @@ internal sealed class MessageClock(TimeProvider time, TimeSpan? timeToLive)
         TimeSpan? lifetime = options.TimeToLive ?? timeToLive;
         if (lifetime == Timeout.InfiniteTimeSpan)
             lifetime = null;
-        bool isDelayed = options.Delay != TimeSpan.Zero || options.DeliverAt is not null;
-        if (lifetime is null && !isDelayed)
+        if (lifetime is null && options.Delay == TimeSpan.Zero && options.DeliverAt is null)
             return new BatchProperties(0, 0, options.MessageId);
-        long now = UnixMicroseconds.From(time.GetUtcNow());
-        return BatchProperties.Round(now, isDelayed ? Due(now, options) : 0, lifetime) with
-        {
-            MessageId = options.MessageId,
-        };
+        BatchProperties times = options.DeliverAt is { } at
+            ? At(at, options, lifetime)
+            : BatchProperties.Relative(options.Delay, lifetime);
+        return times with { MessageId = options.MessageId };
     }
 
-    private static long Due(long now, in PublishOptions options)
+    private BatchProperties At(DateTimeOffset at, in PublishOptions options, TimeSpan? lifetime)
     {
-        if (options.DeliverAt is not { } at)
-            return now + (options.Delay.Ticks / TimeSpan.TicksPerMicrosecond);
         if (options.Delay != TimeSpan.Zero)
         {
             throw new LightQException(
@@ -41,8 +39,9 @@ internal sealed class MessageClock(TimeProvider time, TimeSpan? timeToLive)
             );
         }
 
-        long due = UnixMicroseconds.From(at);
-        if (due - now > ProtocolLimits.LongestDelay.TotalMicroseconds)
+        long published = now(),
+            due = UnixMicroseconds.From(at);
+        if (due - published > ProtocolLimits.LongestDelay.TotalMicroseconds)
         {
             throw new LightQException(
                 ErrorCode.InvalidArgument,
@@ -51,6 +50,8 @@ internal sealed class MessageClock(TimeProvider time, TimeSpan? timeToLive)
             );
         }
 
-        return due;
+        return due <= published
+            ? BatchProperties.Relative(TimeSpan.Zero, lifetime)
+            : BatchProperties.Round(published, due, lifetime);
     }
 }

@@ -35,6 +35,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     private LightQException? _retired; // New messages go to another producer; what is under way goes on.
     private LightQException? _refusal; // Of one of several partitions, until a later connection opens it.
     private Connection? _connection;
+    private Connection? _clock;
     private bool _isOpened,
         _wasOpened;
     private bool _isScheduled;
@@ -85,6 +86,10 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     public PublishOperations Operations { get; }
 
     public int Partition => (int)_partition;
+
+    /// <summary>The time by the broker's clock as far as it is known, otherwise by this machine's; unix microseconds.</summary>
+    public long Now =>
+        Volatile.Read(ref _clock)?.Time?.Now ?? UnixMicroseconds.From(_links.Options.TimeProvider.GetUtcNow());
 
     /// <summary>How many partitions the topic has.</summary>
     public int PartitionCount => (int)_opened.PartitionCount;
@@ -351,11 +356,13 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         uint stream,
             epoch;
         ulong producerId;
-        bool more;
+        bool more,
+            hasBrokerClock;
         lock (_gate)
         {
             if (_connection?.Outbox != from)
                 return false; // Scheduled before the stream moved to another connection.
+            hasBrokerClock = _connection.HasBrokerClock;
             _isScheduled = false;
             (stream, epoch, producerId) = (_stream, _opened.ProducerEpoch, _opened.ProducerId);
             while (
@@ -370,7 +377,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             _isScheduled = more;
         }
         for (int i = first; i < held.Count; i++)
-            held[i].Complete(stream, producerId, epoch, _compressor);
+            held[i].Complete(stream, producerId, epoch, hasBrokerClock, _compressor);
         PublishFrames.Add(segments, held, first, _limits.MaxBatchBytes);
         return _compressor is null ? more : Shrink(held, first, stream, more);
     }
@@ -383,6 +390,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
                 return;
             OnOpening();
             (_connection, _isOpened) = (connection, false);
+            Volatile.Write(ref _clock, connection);
             if (_options.AckLevel == Durability.Replicated && !connection.HasCluster)
             {
                 FaultWithoutCluster(connection);

@@ -15,7 +15,13 @@ namespace LightQ.Protocol.Batches;
 /// The id, 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8; null for none. A batch with an id holds
 /// one message.
 /// </param>
-public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string? MessageId = null)
+/// <param name="IsRelative">Whether both times are microseconds from when the broker appends the batch.</param>
+public readonly record struct BatchProperties(
+    long DueAt,
+    long ExpiresAt,
+    string? MessageId = null,
+    bool IsRelative = false
+)
 {
     // A 64th: with a time to live of 10 s a new batch begins every 156 ms for its sake.
     private const int ExpirySteps = 64;
@@ -32,7 +38,8 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
     internal uint Flags =>
         (DueAt != 0 ? BatchLayout.HasDueTime : 0)
         | (ExpiresAt != 0 ? BatchLayout.HasExpiry : 0)
-        | (MessageId is not null ? BatchLayout.HasMessageId : 0);
+        | (MessageId is not null ? BatchLayout.HasMessageId : 0)
+        | (IsRelative && (DueAt | ExpiresAt) != 0 ? BatchLayout.HasRelativeTimes : 0);
 
     /// <summary>
     /// Rounds up the times of a message, so that messages can share a batch: a due time to 10 ms, an expiry to a 64th
@@ -51,6 +58,23 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
             timeToLive is { } life ? Expiry(Math.Max(now, due), life.Ticks / TimeSpan.TicksPerMicrosecond) : 0
         );
     }
+
+    /// <summary>The times of a message that counts them from its append.</summary>
+    /// <param name="delay">When the message is to be delivered; not above zero means at once.</param>
+    /// <param name="timeToLive">How long the message is of use after that; null for ever.</param>
+    public static BatchProperties Relative(TimeSpan delay, TimeSpan? timeToLive)
+    {
+        long due = Math.Max(0, delay.Ticks / TimeSpan.TicksPerMicrosecond);
+        long life = timeToLive is { } time ? Math.Max(1, time.Ticks / TimeSpan.TicksPerMicrosecond) : 0;
+        return new BatchProperties(due, life == 0 ? 0 : due + life, IsRelative: (due | life) != 0);
+    }
+
+    /// <summary>The same as points in time, for a broker that knows no others.</summary>
+    /// <param name="from">What they count from, unix microseconds.</param>
+    public BatchProperties CountedFrom(long from) =>
+        IsRelative
+            ? new BatchProperties(DueAt == 0 ? 0 : from + DueAt, ExpiresAt == 0 ? 0 : from + ExpiresAt, MessageId)
+            : this;
 
     /// <summary>
     /// Whether an id is valid: text of 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8.

@@ -109,7 +109,12 @@ public static class BatchValidator
             left = left[(BatchExtension.HeadSize + value.Length)..];
         }
         reason = "";
-        return found == (flags & ~BatchLayout.CodecMask)
+        if (
+            (flags & BatchLayout.HasRelativeTimes) != 0
+            && (found & (BatchLayout.HasDueTime | BatchLayout.HasExpiry)) == 0
+        )
+            return Malformed("the batch's times count from its append, and it has none", out reason);
+        return found == (flags & ~(BatchLayout.CodecMask | BatchLayout.HasRelativeTimes))
             ? ErrorCode.None
             : Malformed("the batch's flags and the extensions of its header contradict each other", out reason);
     }

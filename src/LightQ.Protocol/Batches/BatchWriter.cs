@@ -72,13 +72,16 @@ public static class BatchWriter
     }
 
     /// <summary>
-    /// Fills in the broker's fields and recomputes the header's checksum; the payload stays as it is.
+    /// Fills in the broker's fields, turns times that count from the append into points in time, and recomputes the
+    /// header's checksum; the payload stays as it is.
     /// </summary>
     /// <param name="batch">A whole batch whose header is valid.</param>
     /// <param name="stamp">The broker's fields.</param>
     /// <returns>The new header checksum, which the next batch repeats.</returns>
     public static uint Stamp(Span<byte> batch, in BatchStamp stamp)
     {
+        if ((new BatchView(batch).Flags & BatchLayout.HasRelativeTimes) != 0)
+            MakeAbsolute(batch, stamp.AppendTime);
         BinaryPrimitives.WriteInt64LittleEndian(batch[BatchLayout.BaseOffset..], stamp.BaseOffset);
         BinaryPrimitives.WriteInt64LittleEndian(batch[BatchLayout.AppendTime..], stamp.AppendTime);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.LeaderEpoch..], stamp.LeaderEpoch);
@@ -86,6 +89,41 @@ public static class BatchWriter
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.DurableBack..], stamp.DurableBack);
         BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.Mac..], stamp.Mac);
         return WriteHeaderCrc(batch[..BinaryPrimitives.ReadUInt16LittleEndian(batch[BatchLayout.HeaderLength..])]);
+    }
+
+    /// <summary>
+    /// Turns times that count from the append into points in time. The header's checksum is then to be computed anew.
+    /// </summary>
+    /// <param name="batch">A whole batch, or its header.</param>
+    /// <param name="from">What they count from, unix microseconds.</param>
+    public static void MakeAbsolute(Span<byte> batch, long from)
+    {
+        uint flags = new BatchView(batch).Flags;
+        BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.Flags..], flags & ~BatchLayout.HasRelativeTimes);
+        AddToTimes(batch, BatchExtension.DueTime, from);
+        AddToTimes(batch, BatchExtension.Expiry, from);
+    }
+
+    /// <summary>Moves a batch's expiry. The header's checksum is then to be computed anew.</summary>
+    /// <param name="batch">A whole batch, or its header.</param>
+    /// <param name="by">By so many microseconds.</param>
+    public static void MoveExpiry(Span<byte> batch, long by) => AddToTimes(batch, BatchExtension.Expiry, by);
+
+    private static void AddToTimes(Span<byte> batch, byte id, long microseconds)
+    {
+        int end = new BatchView(batch).HeaderLength;
+        for (
+            int at = BatchLayout.HeaderSize;
+            at + BatchExtension.Size <= end;
+            at += BatchExtension.HeadSize + batch[at + 1]
+        )
+        {
+            if (batch[at] != id || batch[at + 1] != sizeof(long))
+                continue;
+            Span<byte> value = batch[(at + BatchExtension.HeadSize)..];
+            Int128 sum = (Int128)BinaryPrimitives.ReadInt64LittleEndian(value) + microseconds;
+            BinaryPrimitives.WriteInt64LittleEndian(value, (long)Int128.Clamp(sum, 1, long.MaxValue));
+        }
     }
 
     /// <summary>

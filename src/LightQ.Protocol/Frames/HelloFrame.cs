@@ -12,13 +12,15 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Credentials">
 /// For <c>plain</c>, user and password joined by a NUL; for <c>token</c>, the token; else empty.
 /// </param>
+/// <param name="Time">The client's clock, unix microseconds; 0 for a client that does not say.</param>
 public readonly record struct HelloFrame(
     ushort MinVersion,
     ushort MaxVersion,
     ulong Features,
     string ClientName,
     string Mechanism,
-    string Credentials
+    string Credentials,
+    long Time = 0
 ) : IFrameBody<HelloFrame>
 {
     /// <summary>The first four bytes of the body: "LTQ1".</summary>
@@ -41,7 +43,14 @@ public readonly record struct HelloFrame(
 
     /// <inheritdoc/>
     public int MaxSize =>
-        4 + 2 + 2 + 8 + BodyWriter.SizeOf(ClientName) + BodyWriter.SizeOf(Mechanism) + BodyWriter.SizeOf(Credentials);
+        4
+        + 2
+        + 2
+        + 8
+        + BodyWriter.SizeOf(ClientName)
+        + BodyWriter.SizeOf(Mechanism)
+        + BodyWriter.SizeOf(Credentials)
+        + sizeof(long);
 
     private static ushort ReadVersion(ref BodyReader reader) =>
         reader.ReadUInt32() == Magic
@@ -58,6 +67,8 @@ public readonly record struct HelloFrame(
         writer.WriteString(ClientName);
         writer.WriteString(Mechanism);
         writer.WriteString(Credentials);
+        if (Time != 0)
+            writer.WriteInt64(Time);
     }
 
     /// <inheritdoc/>
@@ -68,7 +79,8 @@ public readonly record struct HelloFrame(
             reader.ReadUInt64(),
             reader.ReadString(),
             reader.ReadString(),
-            reader.ReadString()
+            reader.ReadString(),
+            reader.Remaining == 0 ? 0 : reader.ReadInt64()
         );
 
     /// <summary>Names the client and the mechanism; never the credentials.</summary>

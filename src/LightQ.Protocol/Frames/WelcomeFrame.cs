@@ -11,6 +11,7 @@ namespace LightQ.Protocol.Frames;
 /// <param name="HeartbeatMilliseconds">
 /// Each side sends something at least this often. After three intervals of silence the peer counts as dead.
 /// </param>
+/// <param name="Time">The broker's clock, unix microseconds; 0 from a broker that does not say.</param>
 public readonly record struct WelcomeFrame(
     ushort Version,
     ulong Features,
@@ -19,14 +20,15 @@ public readonly record struct WelcomeFrame(
     uint MaxFrameBytes,
     uint MaxBatchBytes,
     uint MaxMessageBytes,
-    uint HeartbeatMilliseconds
+    uint HeartbeatMilliseconds,
+    long Time = 0
 ) : IFrameBody<WelcomeFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Welcome;
 
     /// <inheritdoc/>
-    public int MaxSize => 2 + 8 + 16 + (5 * sizeof(uint));
+    public int MaxSize => 2 + 8 + 16 + (5 * sizeof(uint)) + sizeof(long);
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -39,6 +41,8 @@ public readonly record struct WelcomeFrame(
         writer.WriteUInt32(MaxBatchBytes);
         writer.WriteUInt32(MaxMessageBytes);
         writer.WriteUInt32(HeartbeatMilliseconds);
+        if (Time != 0)
+            writer.WriteInt64(Time);
     }
 
     /// <inheritdoc/>
@@ -51,6 +55,7 @@ public readonly record struct WelcomeFrame(
             reader.ReadUInt32(),
             reader.ReadUInt32(),
             reader.ReadUInt32(),
-            reader.ReadUInt32()
+            reader.ReadUInt32(),
+            reader.Remaining == 0 ? 0 : reader.ReadInt64()
         );
 }

@@ -39,7 +39,7 @@ internal sealed class AuditLog : IAsyncDisposable
         _clock;
     private readonly ILogger _logger;
     private readonly Task _running;
-    private DateTimeOffset _summarised;
+    private long _summarised;
     private long? _dirtySince;
     private int _waiting;
     private long _lost;
@@ -66,7 +66,7 @@ internal sealed class AuditLog : IAsyncDisposable
         _reader = new AuditReader(files, directory);
         _refused = new LoginAllowance(burst: 100, perSecond: 1, clock);
         _accepted = new LoginAllowance(burst: 2000, perSecond: 10, clock);
-        _summarised = clock.GetUtcNow();
+        _summarised = clock.GetTimestamp();
         if (_writer.Problem is { } problem)
             AuditMessages.Broken(logger, directory, problem);
         _running = Task.Run(RunAsync);
@@ -217,7 +217,7 @@ internal sealed class AuditLog : IAsyncDisposable
         {
             if (
                 (_refused.Counted == 0 && _accepted.Counted == 0)
-                || (!isEnd && _clock.GetUtcNow() - _summarised < SummaryInterval)
+                || (!isEnd && _clock.GetElapsedTime(_summarised) < SummaryInterval)
             )
             {
                 return;
@@ -226,7 +226,7 @@ internal sealed class AuditLog : IAsyncDisposable
             refused = _refused.Counted == 0 ? null : _refused.Summarise();
             accepted = _accepted.Counted == 0 ? null : _accepted.Summarise();
         }
-        _summarised = _clock.GetUtcNow();
+        _summarised = _clock.GetTimestamp();
         if (refused is not null)
             _writer.Append(AuditEvent.LoginsSummarised, AuditLine.NameOf(SecurityAction.LoginRefused), refused);
         if (accepted is not null)
@@ -245,7 +245,7 @@ internal sealed class AuditLog : IAsyncDisposable
         bool isCounting;
         lock (_counting)
             isCounting = _refused.Counted + _accepted.Counted > 0;
-        TimeSpan? untilSummary = isCounting ? SummaryInterval - (_clock.GetUtcNow() - _summarised) : null;
+        TimeSpan? untilSummary = isCounting ? SummaryInterval - _clock.GetElapsedTime(_summarised) : null;
         TimeSpan? due = untilSync is null || untilSummary < untilSync ? untilSummary : untilSync;
         return due is not { } wait ? Timeout.InfiniteTimeSpan
             : wait > TimeSpan.Zero ? wait

@@ -211,7 +211,7 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
             told = unsent < Linger ? Linger - unsent : Linger;
         }
         TimeSpan ping = limits.Heartbeat - unsent;
-        if (ping <= TimeSpan.Zero)
+        if (ping <= TimeSpan.Zero || Protocol.HasNewTime)
         {
             Protocol.Ping();
             ping = limits.Heartbeat;
@@ -310,6 +310,8 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
         else
             _tls!.Widen();
         ReleaseAdmission();
+        if (Protocol.ClockSkew is { } skew && skew.Duration() > ProtocolLimits.ClockSkewToTell)
+            ConnectionLog.Skewed(_logger, Id, Protocol.ClientName, Remote, new ClockStep(skew, default).Text);
     }
 
     void IConnectionEvents.OnEndPending() => _housekeeping.Request(this, Linger);

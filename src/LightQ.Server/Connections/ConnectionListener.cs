@@ -108,6 +108,13 @@ internal sealed class ConnectionListener : IAsyncDisposable
             connection.Abort();
     }
 
+    /// <summary>The broker's time has changed by a step: clients are told, so that they count on from there.</summary>
+    public void TellTime()
+    {
+        foreach (ClientConnection connection in _connections.Values)
+            _housekeeping.Request(connection, TimeSpan.Zero);
+    }
+
     /// <summary>Rights have changed: ends the connections and streams that are no longer allowed.</summary>
     public void Review()
     {

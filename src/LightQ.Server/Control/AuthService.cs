@@ -181,7 +181,6 @@ internal sealed class AuthService(
     public override Task<ListTokensResponse> ListTokens(ListTokensRequest request, ServerCallContext context)
     {
         DemandOwn(request.User, context);
-        DateTimeOffset now = time.GetUtcNow();
         return Task.FromResult(
             new ListTokensResponse
             {
@@ -189,7 +188,7 @@ internal sealed class AuthService(
                 {
                     _users
                         .Table.Tokens.Values.Where(t =>
-                            !t.HasExpired(now) && (request.User.Length == 0 || t.User == request.User)
+                            !_users.HasExpired(t) && (request.User.Length == 0 || t.User == request.User)
                         )
                         .OrderBy(t => t.Created)
                         .ThenBy(t => t.Id, StringComparer.Ordinal)
@@ -296,14 +295,13 @@ internal sealed class AuthService(
 
     private LightQ.Protocol.Control.User ToProto(User user)
     {
-        DateTimeOffset now = time.GetUtcNow();
         return new()
         {
             Name = user.Name,
             CreateTime = user.Created.ToTimestamp(),
             HasPassword = user.Password.Length != 0,
             GrantsCount = (uint)user.Grants.Count,
-            TokensCount = (uint)_users.Table.Tokens.Values.Count(t => t.User == user.Name && !t.HasExpired(now)),
+            TokensCount = (uint)_users.Table.Tokens.Values.Count(t => t.User == user.Name && !_users.HasExpired(t)),
         };
     }
 

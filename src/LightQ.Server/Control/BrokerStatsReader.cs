@@ -49,6 +49,7 @@ internal sealed class BrokerStatsReader(
             SyncTimeP50 = recent.Percentile(0.5)?.ToDuration(),
             SyncTimeP99 = recent.Percentile(0.99)?.ToDuration(),
             DiskFreeBytes = (ulong)broker.FreeBytes,
+            ClockStep = broker.Clock.Step?.By.ToDuration(),
             Health = readiness.NotReadyReason ?? degradation.Line(),
         };
         foreach (ServerSetting limit in ServerSettings.All.Where(s => s.IsLimit && refusals[s.Key] != 0))

@@ -34,6 +34,7 @@ internal sealed class ClientDirectory(ConnectionListener listener, MessageCalls 
             ConnectTime = connection.Connected.ToTimestamp(),
             PublishersCount = (uint)producers,
             SubscribersCount = (uint)subscriptions,
+            ClockSkew = connection.Protocol.ClockSkew?.ToDuration(),
         };
     }
 

@@ -46,6 +46,7 @@ internal sealed class Session : IConnectionProtocol
     private bool _welcomed;
     private bool _refused;
     private ulong _features; // In force.
+    private int _stepsTold;
     private Principal? _principal;
     private ProtocolException? _revoked;
     private volatile bool _isLogged;
@@ -85,6 +86,12 @@ internal sealed class Session : IConnectionProtocol
     public PeerChannel Peer { get; set; }
 
     /// <inheritdoc/>
+    public TimeSpan? ClockSkew { get; private set; }
+
+    /// <inheritdoc/>
+    public bool HasNewTime => (_features & ProtocolFeatures.BrokerClock) != 0 && _broker.Clock.StepsTaken != _stepsTold;
+
+    /// <inheritdoc/>
     public string ClientName { get; private set; } = "";
 
     /// <inheritdoc/>
@@ -109,7 +116,13 @@ internal sealed class Session : IConnectionProtocol
     public bool IsTooSlow(out long rate) => _assembly.IsTooSlow(out rate);
 
     /// <inheritdoc/>
-    public void Ping() => Output.Answer(new FrameAnswer<PingFrame>(new PingFrame(Heartbeat), 0, 0));
+    public void Ping()
+    {
+        long time = 0;
+        if (HasNewTime)
+            (_stepsTold, time) = (_broker.Clock.StepsTaken, UnixMicroseconds.From(_broker.Clock.GetUtcNow()));
+        Output.Answer(new FrameAnswer<PingFrame>(new PingFrame(Heartbeat, time), 0, 0));
+    }
 
     /// <inheritdoc/>
     public void GoAway(TimeSpan timeLeft)
@@ -392,6 +405,8 @@ internal sealed class Session : IConnectionProtocol
 
     private Task? Greet(HelloFrame hello)
     {
+        if (hello.Time != 0)
+            ClockSkew = UnixMicroseconds.ToTime(hello.Time) - _broker.Clock.GetUtcNow();
         if (hello.MinVersion > ProtocolLimits.Version || hello.MaxVersion < ProtocolLimits.Version)
         {
             throw new ProtocolException(
@@ -439,7 +454,9 @@ internal sealed class Session : IConnectionProtocol
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
         Streams = new ConnectionStreams();
-        _features = hello.Features & (Offered | ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone);
+        _stepsTold = _broker.Clock.StepsTaken;
+        const ulong Known = ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone | ProtocolFeatures.BrokerClock;
+        _features = hello.Features & (Offered | Known);
         Answer(
             new WelcomeFrame(
                 ProtocolLimits.Version,
@@ -449,7 +466,8 @@ internal sealed class Session : IConnectionProtocol
                 (uint)options.MaxFrameBytes,
                 (uint)(options.MaxFrameBytes - FrameHeader.Size),
                 (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
-                (uint)options.Heartbeat.TotalMilliseconds
+                (uint)options.Heartbeat.TotalMilliseconds,
+                UnixMicroseconds.From(_broker.Clock.GetUtcNow())
             )
         );
         Volatile.Write(ref _welcomed, true);

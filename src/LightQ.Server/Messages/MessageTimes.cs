@@ -43,7 +43,7 @@ internal static class MessageTimes
                 "1 ms or more"
             );
         string longest = $"{ProtocolLimits.LongestDelay.TotalDays} days";
-        long due = 0;
+        TimeSpan delay = TimeSpan.Zero;
         if (message.Delay is not null)
         {
             if (message.DeliverTime is not null)
@@ -54,23 +54,17 @@ internal static class MessageTimes
                 );
             }
 
-            due =
-                now
-                + (
-                    RequestTimes
-                        .Read(
-                            message.Delay,
-                            $"messages[{index}].delay",
-                            TimeSpan.Zero,
-                            ProtocolLimits.LongestDelay,
-                            $"0 to {longest}"
-                        )
-                        .Ticks / TimeSpan.TicksPerMicrosecond
-                );
+            delay = RequestTimes.Read(
+                message.Delay,
+                $"messages[{index}].delay",
+                TimeSpan.Zero,
+                ProtocolLimits.LongestDelay,
+                $"0 to {longest}"
+            );
         }
         else if (message.DeliverTime is { } time)
         {
-            due = RequestTimes.Read(time, $"messages[{index}].deliver_time");
+            long due = RequestTimes.Read(time, $"messages[{index}].deliver_time");
             if (due - now > ProtocolLimits.LongestDelay.TotalMicroseconds)
             {
                 throw new BrokerException(
@@ -78,8 +72,10 @@ internal static class MessageTimes
                     $"messages[{index}].deliver_time is {time}; allowed: at most {longest} from now."
                 );
             }
+            if (due > now)
+                return BatchProperties.Round(now, due, life) with { MessageId = id };
         }
-        return BatchProperties.Round(now, due, life) with { MessageId = id };
+        return BatchProperties.Relative(delay, life) with { MessageId = id };
     }
 
     /// <summary>Unix microseconds as protobuf has them.</summary>

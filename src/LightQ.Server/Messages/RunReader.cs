@@ -1,9 +1,11 @@
 using System.Buffers;
 using System.Text;
+using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Scheduling;
 using LightQ.Storage;
 using GapReason = LightQ.Client.GapReason;
 using SettleKind = LightQ.Client.SettleKind;
@@ -23,6 +25,7 @@ namespace LightQ.Server.Messages;
 /// </remarks>
 internal sealed class RunReader(TimeProvider time)
 {
+    private readonly SteadyClock _clock = SteadyClock.Over(time);
     private readonly BatchInflater _inflater = new(ProtocolLimits.InflatedBatchBytes);
     private Subscription? _source;
     private GroupDelivery _range;
@@ -68,7 +71,7 @@ internal sealed class RunReader(TimeProvider time)
 
     private bool IsRange => _range.Count != 0;
 
-    private long Now => UnixMicroseconds.From(time.GetUtcNow());
+    private long Now => UnixMicroseconds.From(_clock.GetUtcNow());
 
     /// <summary>Takes a copy of a run; the one before is gone.</summary>
     /// <param name="source">Whose it is.</param>
@@ -179,7 +182,7 @@ internal sealed class RunReader(TimeProvider time)
         long first = IsRange ? _range.FirstOffset : Math.Max(batch.BaseOffset, _expected);
         long end = IsRange ? _range.FirstOffset + _range.Count : batch.NextOffset;
         _expected = end;
-        BatchFate fate = batch.FateAt(Now);
+        BatchFate fate = _clock.FateOf(batch);
         if (fate == BatchFate.Skip || first >= end)
             return true;
         _isBatchSound = fate != BatchFate.Lost && batch.VerifyPayload();

@@ -19,7 +19,6 @@ internal sealed class AccessControl : IDisposable
 {
     private readonly LightQBroker _broker;
     private readonly Authenticator _authenticator;
-    private readonly TimeProvider _time;
     private readonly ITimer _expiry;
     private readonly Lock _reviewing = new();
     private readonly List<Action> _reviewers = [];
@@ -29,7 +28,6 @@ internal sealed class AccessControl : IDisposable
     {
         _broker = broker;
         _authenticator = authenticator;
-        _time = time;
         _expiry = time.CreateTimer(
             static self => ((AccessControl)self!).Review(),
             this,
@@ -191,10 +189,12 @@ internal sealed class AccessControl : IDisposable
     /// <summary>A token's end comes without a call.</summary>
     private void AwaitExpiry()
     {
-        DateTimeOffset now = _time.GetUtcNow();
-        DateTimeOffset? next = _broker.Users.Table.Tokens.Values.Where(t => !t.HasExpired(now)).Min(t => t.Expires);
+        TimeSpan? next = _broker
+            .Users.Table.Tokens.Values.Select(_broker.Users.LeftOf)
+            .Where(t => t > TimeSpan.Zero)
+            .Min();
         // A timer takes 49 days at most.
-        TimeSpan due = next is { } at && at - now < TimeSpan.FromDays(1) ? at - now : TimeSpan.FromDays(1);
+        TimeSpan due = next is { } left && left < TimeSpan.FromDays(1) ? left : TimeSpan.FromDays(1);
         _expiry.Change(next is null ? Timeout.InfiniteTimeSpan : due, Timeout.InfiniteTimeSpan);
     }
 }

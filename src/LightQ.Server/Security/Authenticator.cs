@@ -317,7 +317,7 @@ internal sealed class Authenticator
     public static string HashOf(string token) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(token)));
 
     private bool IsLasting(string hash, [NotNullWhen(true)] out AccessToken? token) =>
-        _broker.Users.Table.Tokens.TryGetValue(hash, out token) && !token.HasExpired(_time.GetUtcNow());
+        _broker.Users.Table.Tokens.TryGetValue(hash, out token) && !_broker.Users.HasExpired(token);
 
     private Principal? OwnerOf(AccessToken token) =>
         token.User == Admin ? Principal.Admin(token.Hash)

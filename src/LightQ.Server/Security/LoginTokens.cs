@@ -32,12 +32,11 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
     /// <exception cref="BrokerException">The user has as many as it may have.</exception>
     public DateTimeOffset Add(string hash, Principal principal, Func<Principal, bool> isCurrent)
     {
-        DateTimeOffset now = time.GetUtcNow();
         string user = principal.ToString();
         int most = mostPerUser();
         lock (_changing)
         {
-            while (_byAge.First is { Value: { } oldest } && oldest.Expires <= now)
+            while (_byAge.First is { Value: { } oldest } && HasEnded(oldest))
                 Forget(oldest);
             if (CountOf(user) >= most)
             {
@@ -56,7 +55,7 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
                     $"{reason} One ends by itself after {Life.TotalMinutes} minutes, or by Logout."
                 );
             }
-            var added = new Login(hash, principal, now + Life);
+            var added = new Login(hash, principal, time.GetUtcNow() + Life, time.GetTimestamp());
             _byHash[hash] = added;
             _byAge.AddLast(added.Node);
             if (!_byUser.TryGetValue(user, out HashSet<Login>? logins))
@@ -73,7 +72,7 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
     public bool TryGet(string hash, out Principal? principal)
     {
         bool isKnown = _byHash.TryGetValue(hash, out Login? login);
-        principal = isKnown && login!.Expires > time.GetUtcNow() ? login.Principal : null;
+        principal = isKnown && !HasEnded(login!) ? login!.Principal : null;
         return isKnown;
     }
 
@@ -91,6 +90,9 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
         }
     }
 
+    /// <summary>Counted from its login, whatever becomes of the clock.</summary>
+    private bool HasEnded(Login login) => time.GetElapsedTime(login.Made) >= Life;
+
     private int CountOf(string user) => _byUser.TryGetValue(user, out HashSet<Login>? logins) ? logins.Count : 0;
 
     private void Forget(Login login)
@@ -106,9 +108,9 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
 
     private sealed class Login
     {
-        public Login(string hash, Principal principal, DateTimeOffset expires)
+        public Login(string hash, Principal principal, DateTimeOffset expires, long made)
         {
-            (Hash, Principal, Expires) = (hash, principal, expires);
+            (Hash, Principal, Expires, Made) = (hash, principal, expires, made);
             Node = new LinkedListNode<Login>(this);
         }
 
@@ -117,6 +119,8 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
         public Principal Principal { get; }
 
         public DateTimeOffset Expires { get; }
+
+        public long Made { get; }
 
         public LinkedListNode<Login> Node { get; }
     }

@@ -260,5 +260,8 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
         public TimeSpan Ahead { get; set; }
 
         public override DateTimeOffset GetUtcNow() => System.GetUtcNow() + Ahead;
+
+        public override long GetTimestamp() =>
+            System.GetTimestamp() + (long)(Ahead.TotalSeconds * System.TimestampFrequency);
     }
 }

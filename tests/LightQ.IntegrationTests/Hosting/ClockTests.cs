@@ -63,6 +63,59 @@ public sealed class ClockTests
         );
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(-1)]
+    public async Task A_clock_that_is_set_changes_no_window_and_no_time_to_live_also_when_that_lasts(int hours)
+    {
+        var machine = new ManualTime();
+        await using TestServer server = await StartAsync(machine);
+        await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, DedupWindow = TimeSpan.FromMinutes(40) },
+            Cancelled
+        );
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
+        var once = new PublishOptions { MessageId = "a", TimeToLive = TimeSpan.FromMinutes(40) };
+        await producer.PublishAsync(new byte[1], once, cancellationToken: Cancelled);
+
+        machine.Set = hours * Hour;
+        await LiveAsync(TimeSpan.FromSeconds(8)); // The step is seen.
+        await HoldsAsync();
+        await LiveAsync(TimeSpan.FromMinutes(11)); // It is taken over.
+        Assert.Contains(server.Log.Lines, l => l.Message.Contains("that has lasted", StringComparison.Ordinal));
+        await HoldsAsync();
+        await LiveAsync(TimeSpan.FromMinutes(27));
+        await HoldsAsync();
+        await LiveAsync(TimeSpan.FromMinutes(hours > 0 ? 4 : 64));
+        Assert.False((await producer.PublishAsync(new byte[1], once, cancellationToken: Cancelled)).IsDuplicate);
+        Assert.Equal(StoredMessageState.Expired, (await FirstAsync()).State);
+
+        async Task HoldsAsync()
+        {
+            Assert.True((await producer.PublishAsync(new byte[1], once, cancellationToken: Cancelled)).IsDuplicate);
+            await using var messages = client
+                .ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled)
+                .GetAsyncEnumerator(Cancelled);
+            Assert.True(await messages.MoveNextAsync());
+        }
+
+        async Task<StoredMessage> FirstAsync()
+        {
+            BrowsePage page = await client.Messages.BrowsePageAsync("t", new BrowseOptions(), null, Cancelled);
+            return page.Messages[0];
+        }
+
+        async Task LiveAsync(TimeSpan time)
+        {
+            for (; time > TimeSpan.Zero; time -= Second * 4)
+            {
+                machine.Advance(Second * 4);
+                await server.Web.GetStringAsync("/healthz/ready", Cancelled); // Looks at the clock.
+            }
+        }
+    }
+
     private static Task<TestServer> StartAsync(TimeProvider machine) =>
         TestServer.StartAsync(o => o with { TimeProvider = machine, ConnectionTime = TimeProvider.System });
 

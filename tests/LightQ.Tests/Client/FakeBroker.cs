@@ -41,13 +41,14 @@ internal sealed class FakeBroker : IDisposable
     public async Task<FakeConnection> AcceptAsync(
         uint heartbeatMilliseconds = 60_000,
         ulong features = 0,
-        uint maxFrameBytes = ProtocolLimits.DefaultFrameBytes
+        uint maxFrameBytes = ProtocolLimits.DefaultFrameBytes,
+        long time = 0
     )
     {
         var connection = new FakeConnection(
             await _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken)
         );
-        await connection.WelcomeAsync(heartbeatMilliseconds, features, maxFrameBytes);
+        await connection.WelcomeAsync(heartbeatMilliseconds, features, maxFrameBytes, time);
         return connection;
     }
 

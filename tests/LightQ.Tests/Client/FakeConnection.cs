@@ -26,7 +26,8 @@ internal sealed class FakeConnection : IDisposable
     public async Task<HelloFrame> WelcomeAsync(
         uint heartbeatMilliseconds = 60_000,
         ulong features = 0,
-        uint maxFrameBytes = ProtocolLimits.DefaultFrameBytes
+        uint maxFrameBytes = ProtocolLimits.DefaultFrameBytes,
+        long time = 0
     )
     {
         FakeFrame hello = await ReadAsync(FrameType.Hello);
@@ -39,7 +40,8 @@ internal sealed class FakeConnection : IDisposable
                 maxFrameBytes,
                 ProtocolLimits.DefaultBatchBytes,
                 ProtocolLimits.DefaultMessageBytes,
-                heartbeatMilliseconds
+                heartbeatMilliseconds,
+                time
             )
         );
         return hello.As<HelloFrame>();

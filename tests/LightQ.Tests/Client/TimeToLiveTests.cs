@@ -21,7 +21,7 @@ public sealed class TimeToLiveTests
         using var broker = new FakeBroker();
         var time = new ManualTime();
         await using var client = new LightQClient(broker.Options with { TimeProvider = time });
-        Task<FakeConnection> accepting = broker.AcceptAsync();
+        Task<FakeConnection> accepting = broker.AcceptAsync(features: ProtocolFeatures.BrokerClock);
         Task<Producer> creating = client.CreateProducerAsync("orders", cancellationToken: Cancel);
         using FakeConnection connection = await accepting;
         // Nothing is sent before the window opens, so what is published meanwhile is batched.
@@ -34,7 +34,7 @@ public sealed class TimeToLiveTests
         Producer producer = await creating;
         var queue = new PublishQueue(64 * 1024, isRepeatable: false, time);
         queue.Open(1 << 20, 1 << 20, batchWindow: 0);
-        var clock = new MessageClock(time, null);
+        var clock = new MessageClock(() => UnixMicroseconds.From(time.GetUtcNow()), null);
         BatchProperties ten = clock.Stamp(TenSeconds),
             none = clock.Stamp(default);
         Assert.NotEqual(default, ten);
@@ -58,40 +58,78 @@ public sealed class TimeToLiveTests
         );
         FakeFrame frame = await connection.ReadAsync(FrameType.Publish);
         Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(frame.Body, 1 << 20, out BatchView view, out _));
-        Assert.Equal(ten.ExpiresAt, view.ExpiresAt);
+        Assert.Equal(10_000_000, view.ExpiresAt);
+        Assert.Equal(BatchLayout.HasExpiry | BatchLayout.HasRelativeTimes, view.Flags);
         Assert.True(view.VerifyPayload());
         await connection.AckAsync(frame.Header.Stream, new AckRange(0, 1, ErrorCode.None, 0));
         await publishing;
     }
 
-    [Theory]
-    [InlineData(1)]
-    [InlineData(50)]
-    [InlineData(10_000)]
-    [InlineData(86_400_000)]
-    public void An_expiry_is_rounded_up_by_at_most_a_64th_or_a_millisecond(int milliseconds)
+    [Fact]
+    public async Task A_broker_that_does_not_know_relative_times_gets_points_in_time()
     {
+        using var broker = new FakeBroker();
         var time = new ManualTime();
-        var life = TimeSpan.FromMilliseconds(milliseconds);
-        var clock = new MessageClock(time, life);
-        long most = Math.Max(1000, milliseconds * 1000L / 64);
-        var random = new Random(7);
-        for (int i = 0; i < 1000; i++)
+        await using var client = new LightQClient(broker.Options with { TimeProvider = time });
+        Task<FakeConnection> accepting = broker.AcceptAsync();
+        var options = new ProducerOptions { Name = "p" };
+        Task<Producer> creating = client.CreateProducerAsync("orders", options, cancellationToken: Cancel);
+        FakeConnection connection = await accepting;
+        await connection.OpenProducerAsync(producerId: 1, epoch: 1);
+        Producer producer = await creating;
+        long published = UnixMicroseconds.From(time.GetUtcNow());
+        var delayed = new PublishOptions { Delay = TimeSpan.FromSeconds(5), TimeToLive = TimeSpan.FromSeconds(1) };
+        ValueTask<PublishAck> publishing = producer.PublishAsync(
+            "hello"u8.ToArray(),
+            delayed,
+            cancellationToken: Cancel
+        );
+        Check(await connection.ReadAsync(FrameType.Publish));
+
+        // Sent again over another connection it is the same.
+        connection.Dispose();
+        accepting = broker.AcceptAsync();
+        while (!accepting.IsCompleted)
         {
-            time.Advance(TimeSpan.FromMicroseconds(random.Next(1_000_000)));
-            long exact = UnixMicroseconds.From(time.GetUtcNow() + life);
-            Assert.InRange(clock.Stamp(default).ExpiresAt, exact, exact + most - 1);
+            time.Advance(TimeSpan.FromMilliseconds(100));
+            await Task.Delay(1, Cancel);
         }
+        using FakeConnection second = await accepting;
+        await second.OpenProducerAsync(producerId: 1, epoch: 2);
+        FakeFrame frame = await second.ReadAsync(FrameType.Publish);
+        Check(frame);
+        await second.AckAsync(frame.Header.Stream, new AckRange(0, 1, ErrorCode.None, 0));
+        await publishing;
+
+        void Check(FakeFrame frame)
+        {
+            Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(frame.Body, 1 << 20, out BatchView view, out _));
+            Assert.Equal((published + 5_000_000, published + 6_000_000), (view.DueAt, view.ExpiresAt));
+            Assert.Equal(BatchLayout.HasDueTime | BatchLayout.HasExpiry, view.Flags);
+        }
+    }
+
+    [Fact]
+    public void What_is_to_be_delivered_at_a_time_is_and_what_was_to_be_is_at_once()
+    {
+        long now = UnixMicroseconds.From(DateTimeOffset.UnixEpoch.AddDays(20_000));
+        var clock = new MessageClock(() => now, TimeSpan.FromSeconds(10));
+        PublishOptions At(TimeSpan from) => new() { DeliverAt = UnixMicroseconds.ToTime(now) + from };
+        BatchProperties later = clock.Stamp(At(TimeSpan.FromMinutes(1)));
+        Assert.Equal((now + 60_000_000, false), (later.DueAt, later.IsRelative));
+        Assert.InRange(later.ExpiresAt, now + 70_000_000, now + 70_200_000);
+        Assert.Equal(new BatchProperties(0, 10_000_000, IsRelative: true), clock.Stamp(At(-TimeSpan.FromMinutes(1))));
+        Assert.Throws<LightQException>(() => clock.Stamp(At(TimeSpan.FromDays(366))));
     }
 
     [Fact]
     public void What_lives_for_ever_or_as_good_as_has_no_expiry()
     {
         var time = new ManualTime();
-        Assert.Equal(default, new MessageClock(time, null).Stamp(default));
+        Assert.Equal(default, new MessageClock(() => UnixMicroseconds.From(time.GetUtcNow()), null).Stamp(default));
         Assert.Equal(
             default,
-            new MessageClock(time, TimeSpan.FromSeconds(1)).Stamp(
+            new MessageClock(() => UnixMicroseconds.From(time.GetUtcNow()), TimeSpan.FromSeconds(1)).Stamp(
                 new PublishOptions { TimeToLive = Timeout.InfiniteTimeSpan }
             )
         );
@@ -99,7 +137,10 @@ public sealed class TimeToLiveTests
             DateTime.MaxValue.Year,
             UnixMicroseconds.ToTime(UnixMicroseconds.From(DateTimeOffset.MaxValue)).Year
         );
-        Assert.NotEqual(default, new MessageClock(time, TimeSpan.FromDays(36500)).Stamp(default));
+        Assert.NotEqual(
+            default,
+            new MessageClock(() => UnixMicroseconds.From(time.GetUtcNow()), TimeSpan.FromDays(36500)).Stamp(default)
+        );
     }
 
     [Fact]
@@ -125,9 +166,10 @@ public sealed class TimeToLiveTests
         };
         await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
-        using FakeConnection connection = await broker.AcceptAsync();
+        // The broker's clock is another one.
+        long now = UnixMicroseconds.From(time.GetUtcNow()) - 3_600_000_000;
+        using FakeConnection connection = await broker.AcceptAsync(time: now);
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
-        long now = UnixMicroseconds.From(time.GetUtcNow());
         await connection.DeliverAsync(
             subscribe.Header.Stream,
             Expiring(0, now + 1, "soon"),
@@ -145,6 +187,30 @@ public sealed class TimeToLiveTests
         time.Advance(TimeSpan.FromMilliseconds(20));
         SettleRange settled = Assert.Single(Ranges(await connection.ReadAsync(FrameType.Settle)));
         Assert.Equal((SettleKind.Complete, 1L, 3u), (settled.Kind, settled.FirstOffset, settled.Count));
+    }
+
+    [Fact]
+    public async Task Without_the_brokers_time_nothing_expires_and_a_ping_may_tell_it()
+    {
+        using var broker = new FakeBroker();
+        var time = new ManualTime();
+        await using var client = new LightQClient(broker.Options with { TimeProvider = time });
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        using FakeConnection connection = await broker.AcceptAsync();
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync();
+        await connection.DeliverAsync(subscribe.Header.Stream, Expiring(0, 2_000_001, "old"));
+        Assert.True(await moved);
+        Assert.Equal("old", messages.Current.GetText());
+        moved = messages.MoveNextAsync();
+        await connection.WriteAsync(new PingFrame(7, 5_000_000), 0, 0);
+        await connection.DeliverAsync(
+            subscribe.Header.Stream,
+            Expiring(1, 5_000_000, "expired"),
+            Expiring(2, 5_000_001, "young")
+        );
+        Assert.True(await moved);
+        Assert.Equal("young", messages.Current.GetText());
     }
 
     private static SettleRange[] Ranges(FakeFrame frame)

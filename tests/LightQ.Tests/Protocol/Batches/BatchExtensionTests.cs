@@ -164,6 +164,38 @@ public sealed class BatchExtensionTests
     }
 
     [Fact]
+    public void Times_that_count_from_the_append_are_points_in_time_once_it_is_appended()
+    {
+        var times = BatchProperties.Relative(TimeSpan.FromSeconds(5), TimeSpan.FromSeconds(1));
+        Assert.Equal(new BatchProperties(5_000_000, 6_000_000, IsRelative: true), times);
+        byte[] batch = Timed(times with { MessageId = "a" });
+        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, Limit, out BatchView view, out _));
+        Assert.NotEqual(0u, view.Flags & BatchLayout.HasRelativeTimes);
+        BatchWriter.Stamp(batch, new BatchStamp(7, 1_000_000_000, 1, 0, 0));
+        view = new BatchView(batch);
+        Assert.True(view.VerifyHeader() && view.VerifyPayload());
+        Assert.Equal(BatchLayout.HasDueTime | BatchLayout.HasExpiry | BatchLayout.HasMessageId, view.Flags);
+        Assert.Equal((1_005_000_000, 1_006_000_000), (view.DueAt, view.ExpiresAt));
+        Assert.Equal("a", System.Text.Encoding.UTF8.GetString(view.MessageId));
+    }
+
+    [Fact]
+    public void Times_that_would_lie_behind_the_end_of_time_end_there()
+    {
+        byte[] batch = Timed(new BatchProperties(0, long.MaxValue - 1, IsRelative: true));
+        BatchWriter.Stamp(batch, new BatchStamp(7, 1_000_000_000, 1, 0, 0));
+        Assert.Equal(long.MaxValue, new BatchView(batch).ExpiresAt);
+    }
+
+    [Fact]
+    public void Only_times_count_from_the_append() =>
+        Refused(
+            ErrorCode.MalformedBatch,
+            "it has none",
+            WithExtensions(Hex.Bytes("0401 61"), BatchLayout.HasMessageId | BatchLayout.HasRelativeTimes)
+        );
+
+    [Fact]
     public void A_batch_with_an_id_has_one_record()
     {
         byte[] batch = Timed(new BatchProperties(0, 0, "a"));

@@ -14,8 +14,11 @@ internal static class FrameBodies
     private static IEnumerable<Case> All()
     {
         var id = Guid.Parse("00112233-4455-6677-8899-aabbccddeeff");
-        yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p"));
-        yield return Of("Welcome", new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000));
+        yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p", 1_700_000_000_000_000));
+        yield return Of(
+            "Welcome",
+            new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000, 1_700_000_000_000_000)
+        );
         yield return Of(
             "OpenProducer",
             new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1", 0x0102030405060708, true),

@@ -37,6 +37,38 @@ public sealed class FrameGoldenTests
         );
 
     [Fact]
+    public void Hello_and_Welcome_end_with_the_time_of_who_says_it()
+    {
+        Holds(
+            new HelloFrame(1, 1, 0, "", HelloFrame.Anonymous, "", 0x0102_0304_0506_0708),
+            stream: 0,
+            tag: 0,
+            """
+            37000000 01000000 00000000 00000000 4c545131 01000100 00000000 00000000
+            00000900 616e6f6e 796d6f75 73000008 07060504 030201
+            """
+        );
+        Holds(
+            new WelcomeFrame(1, 8, Id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000, 0x0102_0304_0506_0708),
+            stream: 0,
+            tag: 1,
+            """
+            46000000 02000000 00000000 01000000 01000800 00000000 00003322 11005544
+            77668899 aabbccdd eeff2a00 00000000 40000000 11000000 10001027 00000807
+            06050403 0201
+            """
+        );
+        Holds(
+            new PingFrame(1, 2),
+            stream: 0,
+            tag: 0,
+            """
+            20000000 0f000000 00000000 00000000 01000000 00000000 02000000 00000000
+            """
+        );
+    }
+
+    [Fact]
     public void OpenProducer_has_its_golden_bytes() =>
         Holds(
             new OpenProducerFrame(
