@@ -113,7 +113,10 @@ public static class BatchValidator
             (flags & BatchLayout.HasRelativeTimes) != 0
             && (found & (BatchLayout.HasDueTime | BatchLayout.HasExpiry)) == 0
         )
+        {
             return Malformed("the batch's times count from its append, and it has none", out reason);
+        }
+
         return found == (flags & ~(BatchLayout.CodecMask | BatchLayout.HasRelativeTimes))
             ? ErrorCode.None
             : Malformed("the batch's flags and the extensions of its header contradict each other", out reason);

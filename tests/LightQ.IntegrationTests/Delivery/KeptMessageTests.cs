@@ -23,7 +23,7 @@ public sealed class KeptMessageTests
         List<Message> kept;
         await using (TestServer server = await TestServer.StartAsync())
         await using (LightQClient client = await PublishAsync(server, new TopicSpec("t"), Many))
-            kept = await client.ConsumeAsync("t", FromTheStart).Take(Many).ToListAsync(Cancelled);
+            kept = await client.ConsumeAsync("t", FromTheStart, Cancelled).Take(Many).ToListAsync(Cancelled);
         // The client and the broker are gone.
         Check(kept, Enumerable.Range(0, Many));
         Assert.Equal(Enumerable.Range(0, Many).Select(i => (long)i), kept.Select(m => m.Offset));
@@ -46,13 +46,13 @@ public sealed class KeptMessageTests
         var options = new ConsumeOptions { Start = StartPosition.Earliest, Filter = MessageFilter.Parse("odd = 'no'") };
 
         List<Message[]> chunks = await client
-            .ConsumeAsync("t", FromTheStart)
+            .ConsumeAsync("t", FromTheStart, Cancelled)
             .Take(Some)
             .Chunk(ChunkSize)
             .ToListAsync(Cancelled);
-        Message[] wanted = await client.ConsumeAsync("t", options).Take(Some / 2).ToArrayAsync(Cancelled);
+        Message[] wanted = await client.ConsumeAsync("t", options, Cancelled).Take(Some / 2).ToArrayAsync(Cancelled);
         List<Message> ordered = await client
-            .ConsumeAsync("t", FromTheStart)
+            .ConsumeAsync("t", FromTheStart, Cancelled)
             .Where(message => NumberOf(message) % 7 == 0)
             .Take((Some / 7) + 1)
             .OrderByDescending(message => NumberOf(message))
@@ -71,7 +71,7 @@ public sealed class KeptMessageTests
         await using (LightQClient client = await PublishAsync(server, new TopicSpec("t"), Some))
         {
             kept = await client
-                .ConsumeAsync("t", MessageSerializer.Bytes, FromTheStart)
+                .ConsumeAsync("t", MessageSerializer.Bytes, FromTheStart, Cancelled)
                 .Take(Some)
                 .ToListAsync(Cancelled);
         }

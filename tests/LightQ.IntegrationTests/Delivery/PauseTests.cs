@@ -56,13 +56,11 @@ public sealed class PauseTests
                 await args.PauseAsync(Pause, "The ledger is down.");
             else if (way == "throws")
                 throw new ProcessorPausedException("The ledger is down.", Pause);
-            else if (way == "throws inside another")
-                throw new AggregateException(
-                    new FormatException("x", new ProcessorPausedException("The ledger is down."))
-                );
-            if (
-                !way.Contains("returns", StringComparison.Ordinal) && !way.Contains("nothing", StringComparison.Ordinal)
-            )
+            var cause = new ProcessorPausedException("The ledger is down.");
+            if (way == "throws inside another")
+                throw new AggregateException(new FormatException("x", cause));
+            bool ends = way.Contains("returns", StringComparison.Ordinal);
+            if (!ends && !way.Contains("nothing", StringComparison.Ordinal))
                 throw new HttpRequestException("503");
         };
         if (way == "its error handler throws")

@@ -1,6 +1,5 @@
 using System.Text;
 using LightQ.Client;
-using LightQ.Server;
 using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Broker.Topics.TopicKind;

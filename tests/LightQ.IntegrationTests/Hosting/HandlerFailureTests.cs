@@ -65,10 +65,10 @@ public sealed class HandlerFailureTests
                         )
                 )
             ),
-            "abstract" => services.AddLightQProcessor<Shapes, IShape>(
+            "abstract" => services.AddLightQProcessor<Shapes, Shape>(
                 "jobs",
                 "workers",
-                new JsonMessageSerializer<IShape>(JsonSerializerOptions.Default)
+                new JsonMessageSerializer<Shape>(JsonSerializerOptions.Default)
             ),
             "constructor" => services.AddLightQProcessor<Fragile>("jobs", "workers"),
             "factory" => services
@@ -234,6 +234,8 @@ public sealed class HandlerFailureTests
         await producer.FlushAsync(Cancel);
     }
 
+    private abstract class Shape;
+
     private sealed class Switch
     {
         private volatile bool _isBroken;
@@ -292,16 +294,14 @@ public sealed class HandlerFailureTests
 
     private sealed record Order(Item Item);
 
-    private interface IShape;
-
     private sealed class Orders : IMessageHandler<Order>
     {
         public Task HandleAsync(Order value, ProcessMessageEventArgs args) => Task.CompletedTask;
     }
 
-    private sealed class Shapes : IMessageHandler<IShape>
+    private sealed class Shapes : IMessageHandler<Shape>
     {
-        public Task HandleAsync(IShape value, ProcessMessageEventArgs args) => Task.CompletedTask;
+        public Task HandleAsync(Shape value, ProcessMessageEventArgs args) => Task.CompletedTask;
     }
 
     private sealed class Fragile : IMessageHandler

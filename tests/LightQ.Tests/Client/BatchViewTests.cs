@@ -97,8 +97,10 @@ public sealed class BatchViewTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         using var stop = new CancellationTokenSource();
-        IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync("orders").GetAsyncEnumerator(stop.Token);
-        ValueTask<bool> moved = batches.MoveNextAsync();
+        IAsyncEnumerator<MessageBatch> batches = client
+            .ConsumeBatchesAsync("orders", cancellationToken: stop.Token)
+            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        Task<bool> moved = batches.MoveNextAsync().AsTask();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
         uint stream = subscribe.Header.Stream;
@@ -106,28 +108,28 @@ public sealed class BatchViewTests
 
         // It came with the one before, in the same memory.
         MessageBatch first = await NextAsync(moved);
-        MessageBatch second = await NextAsync(batches.MoveNextAsync());
+        MessageBatch second = await NextAsync(batches.MoveNextAsync().AsTask());
         AssertOver(first);
         Assert.Equal(1, second.BaseOffset);
-        MessageBatch third = await NextAsync(batches.MoveNextAsync());
+        MessageBatch third = await NextAsync(batches.MoveNextAsync().AsTask());
         AssertOver(second);
         Assert.Equal(2, third.BaseOffset);
 
         // None is there: the one before is over all the same.
-        moved = batches.MoveNextAsync();
+        moved = batches.MoveNextAsync().AsTask();
         Assert.False(moved.IsCompleted);
         AssertOver(third);
         AssertOver(batches.Current);
         await connection.DeliverAsync(stream, Text(3, "fourth"));
         MessageBatch fourth = await NextAsync(moved);
-        moved = batches.MoveNextAsync();
+        moved = batches.MoveNextAsync().AsTask();
         await stop.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await moved);
         AssertOver(fourth);
         AssertOver(batches.Current);
         await batches.DisposeAsync();
 
-        async Task<MessageBatch> NextAsync(ValueTask<bool> moving)
+        async Task<MessageBatch> NextAsync(Task<bool> moving)
         {
             Assert.True(await moving);
             return batches.Current;

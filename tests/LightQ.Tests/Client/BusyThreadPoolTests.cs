@@ -59,7 +59,7 @@ public sealed class BusyThreadPoolTests
             batch.Length
         );
         stream.Write(delivery);
-        Assert.True(begun.Wait(Hang));
+        Assert.True(begun.Wait(Hang, TestContext.Current.CancellationToken));
 
         using var released = new ManualResetEventSlim();
         for (int i = 0; i < 1000; i++)
@@ -101,7 +101,7 @@ public sealed class BusyThreadPoolTests
             released.Set();
             end.Set();
         }
-        Assert.True(started.Wait(Hang, TestContext.Current.CancellationToken));
+        Assert.True(((IAsyncResult)started).AsyncWaitHandle.WaitOne(Hang));
         client.Dispose();
     }
 

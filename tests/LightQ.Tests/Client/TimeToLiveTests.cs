@@ -196,13 +196,13 @@ public sealed class TimeToLiveTests
         var time = new ManualTime();
         await using var client = new LightQClient(broker.Options with { TimeProvider = time });
         await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
-        ValueTask<bool> moved = messages.MoveNextAsync();
+        Task<bool> moved = messages.MoveNextAsync().AsTask();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
         await connection.DeliverAsync(subscribe.Header.Stream, Expiring(0, 2_000_001, "old"));
         Assert.True(await moved);
         Assert.Equal("old", messages.Current.GetText());
-        moved = messages.MoveNextAsync();
+        moved = messages.MoveNextAsync().AsTask();
         await connection.WriteAsync(new PingFrame(7, 5_000_000), 0, 0);
         await connection.DeliverAsync(
             subscribe.Header.Stream,
