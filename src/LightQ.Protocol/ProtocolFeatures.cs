@@ -21,8 +21,8 @@ public static class ProtocolFeatures
     public const ulong RefusedAlone = 4;
 
     /// <summary>
-    /// The client may send batches whose times count from the append (<see cref="Batches.BatchLayout.HasRelativeTimes"/>).
-    /// Every broker of this version grants it.
+    /// The client may send batches whose times count from the append
+    /// (<see cref="Batches.BatchLayout.HasRelativeTimes"/>). Every broker of this version grants it.
     /// </summary>
     public const ulong BrokerClock = 8;
 }

@@ -12,8 +12,8 @@ internal static class BatchClock
         batch.FateAt((batch.Flags & BatchLayout.HasExpiry) == 0 ? 0 : clock.NowFor(batch.AppendTime, batch.ExpiresAt));
 
     /// <summary>
-    /// The time to compare an expiry with, in unix microseconds: what is as long after the append as the expiry is, by a
-    /// clock that is not set.
+    /// The time to compare an expiry with, in unix microseconds: what is as long after the append as the expiry is, by
+    /// a clock that is not set.
     /// </summary>
     public static long NowFor(this SteadyClock clock, long appended, long expires)
     {

@@ -235,8 +235,8 @@ public sealed class UserStore
     }
 
     /// <summary>
-    /// For how long a token still stands for its user; null for ever. One that this run has made lives as long as it was
-    /// to, whatever becomes of the clock.
+    /// For how long a token still stands for its user; null for ever. One that this run has made lives as long as it
+    /// was to, whatever becomes of the clock.
     /// </summary>
     public TimeSpan? LeftOf(AccessToken token) =>
         token.Expires is not { } end ? null

@@ -57,7 +57,8 @@ internal static class ClockChecks
                     + $"{ProtocolLimits.ClockSkewToTell.TotalSeconds} s; '{worst.ClientName}' from "
                     + $"{worst.RemoteAddress} by {Text(worst.ClockSkew!.Value)}"
             ),
-            "Have both machines' clocks set by NTP. The broker's decides about messages; a DeliverAt is off by that much."
+            "Have both machines' clocks set by NTP. The broker's decides about messages; a DeliverAt is off by that "
+                + "much."
         );
     }
 

@@ -41,7 +41,8 @@ internal sealed class MessageClock(Func<long> now, TimeSpan? timeToLive)
 
         long published = now(),
             due = UnixMicroseconds.From(at);
-        if (due - published > ProtocolLimits.LongestDelay.TotalMicroseconds)
+        // Who counts from a clock of its own may be ahead by the slack that the broker grants.
+        if (due - published > (ProtocolLimits.LongestDelay + ProtocolLimits.DueTimeSlack).TotalMicroseconds)
         {
             throw new LightQException(
                 ErrorCode.InvalidArgument,

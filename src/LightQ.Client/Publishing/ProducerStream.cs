@@ -87,7 +87,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
 
     public int Partition => (int)_partition;
 
-    /// <summary>The time by the broker's clock as far as it is known, otherwise by this machine's; unix microseconds.</summary>
+    /// <summary>The time, in unix microseconds: the broker's if it is known, otherwise this machine's.</summary>
     public long Now =>
         Volatile.Read(ref _clock)?.Time?.Now ?? UnixMicroseconds.From(_links.Options.TimeProvider.GetUtcNow());
 
@@ -397,18 +397,9 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
                 return;
             }
             _stream = connection.Register(this);
-            connection.Outbox.Write(
-                new OpenProducerFrame(
-                    Topic,
-                    _partition,
-                    _options.AckLevel,
-                    _options.Name ?? "",
-                    _instance,
-                    _isReturning
-                ),
-                _stream,
-                _stream
-            );
+            string name = _options.Name ?? "";
+            var open = new OpenProducerFrame(Topic, _partition, _options.AckLevel, name, _instance, _isReturning);
+            connection.Outbox.Write(open, _stream, _stream);
         }
     }
 

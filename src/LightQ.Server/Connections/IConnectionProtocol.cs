@@ -18,7 +18,9 @@ internal interface IConnectionProtocol
     /// <summary>What the client calls itself.</summary>
     string ClientName { get; }
 
-    /// <summary>How far the client's clock was ahead of the broker's in the handshake; null when it did not say.</summary>
+    /// <summary>
+    /// How far the client's clock was ahead of the broker's in the handshake; null when it did not say.
+    /// </summary>
     TimeSpan? ClockSkew { get; }
 
     /// <summary>Whether the broker's time has changed by a step, and the peer is to be told.</summary>
@@ -68,7 +70,9 @@ internal interface IConnectionProtocol
     /// </summary>
     void Review();
 
-    /// <summary>Asks the peer for a sign of life, and tells it the broker's time if that has changed by a step.</summary>
+    /// <summary>
+    /// Asks the peer for a sign of life, and tells it the broker's time if that has changed by a step.
+    /// </summary>
     void Ping();
 
     /// <summary>Tells the peer that the broker stops in a while.</summary>

@@ -22,7 +22,10 @@ public sealed class ClusterTests
         Task connecting = client.ConnectAsync(Cancel);
         using var connection = new FakeConnection(await broker.AcceptRawAsync());
         Assert.Equal(
-            ProtocolFeatures.Cluster | ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone,
+            ProtocolFeatures.Cluster
+                | ProtocolFeatures.Window
+                | ProtocolFeatures.RefusedAlone
+                | ProtocolFeatures.BrokerClock,
             (await connection.WelcomeAsync()).Features
         );
         await connecting;

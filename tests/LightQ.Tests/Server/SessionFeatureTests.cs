@@ -15,7 +15,8 @@ public sealed class SessionFeatureTests
     [InlineData(1, 1, 1)]
     [InlineData(0, 2, 2)] // Every broker has the window.
     [InlineData(0, 4, 4)] // And refuses alone.
-    [InlineData(1, 15, 7)] // One that this version does not know is left out.
+    [InlineData(0, 8, 8)] // And tells its time.
+    [InlineData(1, 31, 15)] // One that this version does not know is left out.
     public void Welcome_grants_what_is_asked_for_and_there(ulong offered, ulong asked, ulong granted)
     {
         using var host = new SessionHost(offered);

@@ -90,7 +90,7 @@ public sealed class BatchExtensionTests
 
         for (int bit = 4; bit < 32; bit++)
         {
-            if (bit is not (8 or 9 or 11))
+            if (bit is not (8 or 9 or 11 or 12))
             {
                 Refused(
                     ErrorCode.NotSupported,

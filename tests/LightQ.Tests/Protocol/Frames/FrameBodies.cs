@@ -14,10 +14,11 @@ internal static class FrameBodies
     private static IEnumerable<Case> All()
     {
         var id = Guid.Parse("00112233-4455-6677-8899-aabbccddeeff");
-        yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p", 1_700_000_000_000_000));
+        yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p", 1_700_000_000_000_000), 8);
         yield return Of(
             "Welcome",
-            new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000, 1_700_000_000_000_000)
+            new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000, 1_700_000_000_000_000),
+            8
         );
         yield return Of(
             "OpenProducer",
@@ -76,7 +77,7 @@ internal static class FrameBodies
         yield return Of("Gap", new GapFrame(10, 19, GapReason.Corrupt));
         yield return Of("Close", new CloseFrame(ErrorCode.None, "done"));
         yield return Of("Closed", new ClosedFrame(ErrorCode.UnknownTopic, "no topic"));
-        yield return Of("Ping", new PingFrame(1));
+        yield return Of("Ping", new PingFrame(1, 1_700_000_000_000_000), 8);
         yield return Of("Pong", new PongFrame(1));
         yield return Of("Error", new ErrorFrame(ErrorCode.UnexpectedFrame, "late"));
         yield return Of("GoAway", new GoAwayFrame(ErrorCode.ShuttingDown, 5000, "bye"));
