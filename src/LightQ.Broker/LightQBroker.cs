@@ -435,7 +435,7 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         ThrowIfStopping();
         Partition partition = GetTopic(request.Topic).ReadBy(request.Partition);
-        CheckSettling(request);
+        MemberRules.Check(request);
         if (request.Start == StartKind.Offset && request.StartValue < 0)
         {
             throw new BrokerException(
@@ -510,37 +510,6 @@ public sealed class LightQBroker : IAsyncDisposable
             partition.Log.EndOffset
         );
         return subscription;
-    }
-
-    private static void CheckSettling(in SubscribeFrame request)
-    {
-        bool settles = request is { SettleMode: SettleMode.Explicit, Group.Length: not 0 };
-        if (!settles && (request.MaxInFlight | request.AtATime) != 0)
-        {
-            throw new BrokerException(
-                ErrorCode.InvalidArgument,
-                "Only a member of a group with explicit settlement has a window; others are limited by credit."
-            );
-        }
-
-        if (request.LockMilliseconds == 0)
-            return;
-        if (!settles)
-        {
-            throw new BrokerException(
-                ErrorCode.InvalidArgument,
-                "Only a member of a group with explicit settlement has locks, and so a lock duration."
-            );
-        }
-
-        if (request.LockMilliseconds is < ProtocolLimits.MinLockMilliseconds or > ProtocolLimits.MaxLockMilliseconds)
-        {
-            throw new BrokerException(
-                ErrorCode.InvalidArgument,
-                $"The lock duration is {request.LockMilliseconds} ms; allowed: 0 (the topic's) or "
-                    + $"{ProtocolLimits.MinLockMilliseconds} to {ProtocolLimits.MaxLockMilliseconds}."
-            );
-        }
     }
 
     /// <summary>

@@ -33,6 +33,7 @@ public sealed class MessageConsumer : IAsyncDisposable
     private readonly CancellationTokenSource _closing = new();
     private IAsyncEnumerator<Message>? _messages;
     private Task<bool>? _next;
+    private DeliveryLock _last;
     private int _isBusy;
     private bool _isDisposed;
 
@@ -118,6 +119,7 @@ public sealed class MessageConsumer : IAsyncDisposable
         LetGo();
         _window.Fetch(maxMessages);
         List<Message> messages = [];
+        _last.AskForMore();
         long began = _time.GetTimestamp();
         TimeSpan patience = maxWait;
         while (messages.Count < maxMessages)
@@ -140,7 +142,38 @@ public sealed class MessageConsumer : IAsyncDisposable
                 (began, patience) = (_time.GetTimestamp(), fillWait);
         }
         messages.RemoveAll(static m => !m.DeliveryLock.IsHeld); // Its lock ran out while the fetch was being filled.
+        await BeginAsync(messages).ConfigureAwait(false);
         return messages;
+    }
+
+    /// <summary>What is fetched is begun. Leaves out what is no longer this consumer's.</summary>
+    private async Task BeginAsync(List<Message> messages)
+    {
+        for (int at = 0; at < messages.Count; )
+        {
+            (DeliveryLock delivery, long first) = (messages[at].DeliveryLock, messages[at].Offset);
+            int count = 1;
+            while (
+                at + count < messages.Count
+                && messages[at + count].Offset == first + count
+                && messages[at + count].DeliveryLock == delivery
+            )
+            {
+                count++;
+            }
+
+            if (!delivery.MustAsk)
+            {
+                delivery.TellBegun(first, count);
+            }
+            else if (!await delivery.AskAsync(first, count).ConfigureAwait(false))
+            {
+                messages.RemoveRange(at, count);
+                continue;
+            }
+            at += count;
+            _last = delivery;
+        }
     }
 
     /// <summary>The locks of what the last fetch returned are renewed no longer.</summary>

@@ -118,31 +118,44 @@ public sealed class ExplicitGroup : Group
                 _reading = null;
             while (leaving.FirstLease is { } lease)
             {
-                ushort deliveries = isOrderly ? (ushort)(lease.Deliveries - 1) : lease.Deliveries;
                 leaving.Remove(lease);
-                while (lease.TryTakeOpen(out long first, out int count))
-                    Return(first, count, deliveries, notBefore: 0);
+                while (lease.TryTakeOpen(out RedeliveryRange messages, out bool isBegun))
+                {
+                    Return(
+                        isOrderly ? messages.Unseen()
+                        : isBegun ? messages.Lost()
+                        : messages.Waited()
+                    );
+                }
                 _pool.Return(lease);
             }
             IsDirty = true;
         }
+        leaving.Hand.Remove(leaving);
+        leaving.Hand.Wake();
         WakeMembers();
     }
 
     /// <summary>Gives a member the next messages.</summary>
     internal ReadResult Take(ExplicitMember member, out LentRun run, out LogGap gap, out GroupDelivery delivery)
     {
-        bool othersWaited;
+        bool othersWaited,
+            handWaited;
         ReadResult result;
         lock (Gate)
         {
             othersWaited = _reading == member;
+            handWaited = member.Hand.TryWithdraw(member);
             result = TakeLocked(member, out run, out gap, out delivery);
+            othersWaited |= result == ReadResult.Run && member.Hand.IsAlone; // For it: they may pass now.
             if (result is ReadResult.Run or ReadResult.Gap)
                 IsDirty = true;
         }
         if (othersWaited && result != ReadResult.Pending)
             WakeMembers();
+        if (handWaited)
+            member.Hand.EndLook();
+        member.Hand.Wake();
         return result;
     }
 
@@ -165,11 +178,15 @@ public sealed class ExplicitGroup : Group
         WakeMembers();
     }
 
-    /// <summary>A member takes another number of messages from now on; it keeps those that it has.</summary>
+    /// <summary>
+    /// A member takes another number of messages from now on, and keeps those that it has; or, if it is the same
+    /// number, it gets others beside one that it has alone.
+    /// </summary>
     internal void Resize(ExplicitMember member, in WindowFrame window)
     {
         lock (Gate)
             member.Set(window);
+        member.Hand.Wake();
     }
 
     /// <summary>
@@ -181,10 +198,11 @@ public sealed class ExplicitGroup : Group
         {
             if (!member.TryFind(range.DeliveryId, out Lease lease) || !lease.IsOpen(range.FirstOffset, range.Count))
                 return; // Its lock has run out.
-            ushort deliveries = lease.Deliveries;
+            RedeliveryRange messages = MessagesOf(lease, range);
             Close(lease, range.FirstOffset, range.Count);
-            Return(range.FirstOffset, (int)range.Count, (ushort)(deliveries - 1), notBefore: 0);
+            Return(messages.Unseen());
         }
+        member.Hand.Wake();
         WakeMembers();
     }
 
@@ -208,8 +226,14 @@ public sealed class ExplicitGroup : Group
                 Arm(lease.Deadline, now); // Earlier than it was, if the topic's locks are shorter now.
                 return SettleOutcome.Done;
             }
+            if (range.Kind == SettleKind.Begin)
+            {
+                lease.SetBegun(range.FirstOffset, range.Count);
+                IsDirty = true;
+                return SettleOutcome.Done;
+            }
             wasFull = member.Room <= 0 || _unsettled.IsOverfull;
-            ushort deliveries = lease.Deliveries;
+            RedeliveryRange messages = MessagesOf(lease, range);
             Close(lease, range.FirstOffset, range.Count);
             switch (range.Kind)
             {
@@ -221,16 +245,16 @@ public sealed class ExplicitGroup : Group
                     long delay =
                         range.DelayMilliseconds != 0
                             ? range.DelayMilliseconds * 1000L
-                            : Settings.RetryMicroseconds(deliveries);
-                    Return(range.FirstOffset, (int)range.Count, deliveries, now + delay, reasonUtf8);
+                            : Settings.RetryMicroseconds(messages.Deliveries);
+                    Return(messages with { NotBefore = now + delay }, reasonUtf8);
                     wake = delay == 0;
                     break;
                 case SettleKind.Return:
-                    Return(range.FirstOffset, (int)range.Count, (ushort)(deliveries - 1), notBefore: 0);
+                    Return(messages.Unseen());
                     wake = true;
                     break;
                 default:
-                    GiveUp(range.FirstOffset, (int)range.Count, deliveries, DeadLetter.ReasonOf(reasonUtf8));
+                    GiveUp(messages, DeadLetter.ReasonOf(reasonUtf8));
                     break;
             }
             wake |= HasHandedOver(member) || Partition.Failure is not null;
@@ -239,6 +263,7 @@ public sealed class ExplicitGroup : Group
             WakeMembers();
         else if (wasFull && member.Room > 0)
             member.Schedule();
+        member.Hand.Wake();
         return SettleOutcome.Done;
     }
 
@@ -300,7 +325,9 @@ public sealed class ExplicitGroup : Group
                 Counts = Counts,
                 Members =
                 [
-                    .. Members.Select(m => FiguresOf(m, ((ExplicitMember)m).InFlight, ((ExplicitMember)m).MaxInFlight)),
+                    .. Members
+                        .Cast<ExplicitMember>()
+                        .Select(m => FiguresOf(m, m.InFlight, m.MaxInFlight) with { IsAlone = m.Hand.IsAlone }),
                 ],
             };
         }
@@ -313,11 +340,8 @@ public sealed class ExplicitGroup : Group
         {
             for (Lease? lease = ((ExplicitMember)member).FirstLease; lease is not null; lease = lease.Next)
             {
-                unsettled.AddRange(
-                    lease
-                        .OpenRanges()
-                        .Select(range => new RedeliveryRange(range.First, range.Count, lease.Deliveries, 0))
-                );
+                // What a broker that starts, or owns the partition next, finds: who had begun what is not asked then.
+                unsettled.AddRange(lease.OpenRanges().Select(r => r.IsBegun ? r.Messages : r.Messages.Waited()));
             }
         }
         unsettled.Sort(static (a, b) => a.First.CompareTo(b.First));
@@ -349,6 +373,7 @@ public sealed class ExplicitGroup : Group
             IsDirty = true;
         }
         WakeMembers();
+        WakeHands();
     }
 
     internal override bool TryTakeBack(bool isForced)
@@ -363,8 +388,8 @@ public sealed class ExplicitGroup : Group
                 while (holder.FirstLease is { } lease)
                 {
                     holder.Expire(lease);
-                    while (lease.TryTakeOpen(out long first, out int count))
-                        _redeliveries.Add(new RedeliveryRange(first, count, lease.Deliveries, 0), _clock.Now);
+                    while (lease.TryTakeOpen(out RedeliveryRange messages, out bool isBegun))
+                        _redeliveries.Add(isBegun ? messages : messages.Waited(), _clock.Now);
                     _pool.Return(lease);
                     IsDirty = true;
                 }
@@ -383,7 +408,7 @@ public sealed class ExplicitGroup : Group
         // Also for a member that may take no more: other members must not wait for its read.
         if (_reading == member)
             _reading = null;
-        if (IsStill || member.Room <= 0 || !MayTake(member) || _reading is not null)
+        if (IsStill || member.Room <= 0 || !member.Hand.Lets(member) || !MayTake(member) || _reading is not null)
             return ReadResult.AtEnd;
         long now = _clock.Now;
         for (int skips = 0; skips < MostSkips; skips++)
@@ -393,6 +418,8 @@ public sealed class ExplicitGroup : Group
                 return ReadResult.AtEnd;
             if (!isAgain)
                 wanted = new RedeliveryRange(_next, int.MaxValue, 0, 0);
+            if (IsAlone(member, wanted) && !member.Hand.TryEmptyFor(member))
+                return ReadResult.AtEnd;
             if (member.LastBatch.First <= wanted.First && wanted.First < member.LastBatch.End)
             {
                 delivery = Lend(member, isAgain, wanted, member.LastBatch.End, now);
@@ -470,7 +497,8 @@ public sealed class ExplicitGroup : Group
 
     private GroupDelivery Lend(ExplicitMember member, bool isAgain, in RedeliveryRange wanted, long batchEnd, long now)
     {
-        int count = (int)Math.Min(Math.Min(batchEnd - wanted.First, wanted.Count), member.Room);
+        bool isAlone = IsAlone(member, wanted);
+        int count = isAlone ? 1 : (int)Math.Min(Math.Min(batchEnd - wanted.First, wanted.Count), member.Room);
         if (isAgain)
         {
             _redeliveries.TakeFirst(count);
@@ -484,11 +512,26 @@ public sealed class ExplicitGroup : Group
         CountDelivered(count, isAgain: deliveries > 1);
         Lease lease = _pool.Rent();
         long time = LockMicroseconds(member);
-        lease.Begin(member.NextId(), member, wanted.First, count, deliveries, now + time);
+        lease.Begin(member.NextId(), member, wanted with { Count = count, Deliveries = deliveries }, now + time);
         member.Add(lease);
+        if (isAlone)
+            member.Hand.SetAlone(lease);
         Arm(lease.Deadline, now);
-        return new GroupDelivery(wanted.First, (uint)count, lease.Id, deliveries, (uint)(time / 1000));
+        return new GroupDelivery(
+            wanted.First,
+            (uint)count,
+            lease.Id,
+            deliveries,
+            (uint)(time / 1000),
+            member.SaysWhatIsBegun && wanted.IsDoubted
+        );
     }
+
+    private static bool IsAlone(ExplicitMember member, in RedeliveryRange wanted) =>
+        wanted.IsAlone && member.SaysWhatIsBegun;
+
+    private static RedeliveryRange MessagesOf(Lease lease, in SettleRange range) =>
+        new(range.FirstOffset, (int)range.Count, lease.Deliveries, 0, lease.Losses, lease.Waits);
 
     private long LockMicroseconds(ExplicitMember member) =>
         member.LockMicroseconds != 0 ? member.LockMicroseconds : Settings.LockMicroseconds;
@@ -506,36 +549,30 @@ public sealed class ExplicitGroup : Group
     private void Expire(Lease lease, long now)
     {
         lease.Member.Expire(lease);
-        while (lease.TryTakeOpen(out long first, out int count))
-            Return(first, count, lease.Deliveries, now + Settings.RetryMicroseconds(lease.Deliveries));
+        long retry = now + Settings.RetryMicroseconds(lease.Deliveries);
+        while (lease.TryTakeOpen(out RedeliveryRange messages, out bool isBegun))
+            Return(isBegun ? messages with { NotBefore = retry } : messages.Waited());
         _pool.Return(lease);
         IsDirty = true;
     }
 
     /// <summary>Messages are redelivered, or dead-lettered when they were delivered too often.</summary>
-    private void Return(
-        long first,
-        int count,
-        ushort deliveries,
-        long notBefore,
-        ReadOnlySpan<byte> reasonUtf8 = default
-    )
+    private void Return(in RedeliveryRange messages, ReadOnlySpan<byte> reasonUtf8 = default)
     {
         int most = Settings.MaxDeliveries;
-        if (most != 0 && deliveries >= most)
+        if (most != 0 && messages.Deliveries >= most)
         {
-            string why = reasonUtf8.IsEmpty ? "" : $": {DeadLetter.ReasonOf(reasonUtf8)}";
-            GiveUp(first, count, deliveries, $"delivered {deliveries} times without being completed{why}");
+            GiveUp(messages, DeadLetter.ReasonOf(messages, reasonUtf8));
             return;
         }
-        _redeliveries.Add(new RedeliveryRange(first, count, deliveries, notBefore), _clock.Now);
+        _redeliveries.Add(messages, _clock.Now);
         Arm(_redeliveries.NextTime, _clock.Now);
     }
 
-    private void GiveUp(long first, int count, ushort deliveries, string reason)
+    private void GiveUp(in RedeliveryRange messages, string reason)
     {
-        var range = new RedeliveryRange(first, count, deliveries, 0);
-        _dying.Add(first, range);
+        RedeliveryRange range = messages with { NotBefore = 0 };
+        _dying.Add(range.First, range);
         _deadLetters.Send(this, range, reason);
     }
 
@@ -566,8 +603,19 @@ public sealed class ExplicitGroup : Group
             any |= _redeliveries.Ripen(now);
             Arm(Math.Min(FirstDeadline, _redeliveries.NextTime), now);
         }
-        if (any)
-            WakeMembers();
+        if (!any)
+            return;
+        WakeMembers();
+        WakeHands();
+    }
+
+    private void WakeHands()
+    {
+        ConsumerHand[] hands;
+        lock (Gate)
+            hands = [.. Members.Select(m => ((ExplicitMember)m).Hand)];
+        foreach (ConsumerHand hand in hands)
+            hand.Wake();
     }
 
     private void Restore(GroupState state)

@@ -41,6 +41,7 @@ internal sealed class ExplicitMember : GroupMember
         _group = group;
         (MaxInFlight, AtATime) = (request.MaxInFlight, request.AtATime);
         LockMicroseconds = request.LockMilliseconds * 1000L;
+        Hand.Add(this);
         group.Join(this, request.Start, request.StartValue);
         FirstOffset = group.NextOffset;
     }
@@ -48,8 +49,16 @@ internal sealed class ExplicitMember : GroupMember
     /// <summary>How many messages it may hold; 0 for no limit.</summary>
     public uint MaxInFlight { get; private set; }
 
-    /// <summary>How many of its deliveries it works on at once, in their order; 0 where it does not say.</summary>
+    /// <summary>How many messages it works on at once; 0 for one that does not say what it has begun.</summary>
     public uint AtATime { get; private set; }
+
+    /// <summary>
+    /// Whether it says which messages it has begun: a delivery that it has not begun does not count when it is lost.
+    /// </summary>
+    public bool SaysWhatIsBegun => AtATime != 0;
+
+    /// <summary>What it shares with the other subscriptions of its consumer.</summary>
+    public ConsumerHand Hand { get; private set; } = new();
 
     /// <summary>How long its locks last, as it asked for; 0 for as long as the topic says.</summary>
     public long LockMicroseconds { get; }
@@ -105,11 +114,23 @@ internal sealed class ExplicitMember : GroupMember
     /// <inheritdoc/>
     public override void ForgetLastBatch() => LastBatch = default;
 
-    /// <summary>Sets how much it takes, and works on at once.</summary>
+    /// <summary>
+    /// Sets how much it takes, and works on at once. One that is no other asks for more beside a message that it has
+    /// alone.
+    /// </summary>
     public void Set(in WindowFrame window)
     {
+        if ((MaxInFlight, AtATime) == (window.MaxInFlight, window.AtATime))
+            Hand.Join();
         (MaxInFlight, AtATime) = (window.MaxInFlight, window.AtATime);
         _waitsForRoom = InFlight >= Most && !HasHalfOfItsRoom;
+    }
+
+    /// <summary>It is one of a consumer's subscriptions. Before it is given anything.</summary>
+    public void Share(ConsumerHand hand)
+    {
+        Hand = hand;
+        hand.Add(this);
     }
 
     /// <summary>The number of its next delivery.</summary>
@@ -140,6 +161,8 @@ internal sealed class ExplicitMember : GroupMember
         _waitsForRoom &= !HasHalfOfItsRoom;
         if (lease.Open == 0)
             Remove(lease);
+        else
+            Hand.OnFreed(lease, hasEnded: false);
     }
 
     /// <summary>Takes a lease away, with what is open of it.</summary>
@@ -149,6 +172,7 @@ internal sealed class ExplicitMember : GroupMember
         _waitsForRoom &= !HasHalfOfItsRoom;
         _byId.Remove(lease.Id);
         _leases.Remove(lease);
+        Hand.OnFreed(lease, hasEnded: true);
     }
 
     /// <summary>The lock of a lease ran out.</summary>

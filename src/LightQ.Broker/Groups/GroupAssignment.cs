@@ -24,6 +24,7 @@ internal sealed class GroupAssignment
             Consumer? consumer = _consumers.Find(c => c.Id == id);
             if (consumer is null)
                 _consumers.Add(consumer = new Consumer(id));
+            (member as ExplicitMember)?.Share(consumer.Hand);
             // If a consumer has two subscriptions to a partition, the first counts.
             consumer.Members.TryAdd(member.Partition.Index, member);
             Share();
@@ -122,6 +123,8 @@ internal sealed class GroupAssignment
         public (uint Connection, uint Number) Id { get; } = id;
 
         public Dictionary<uint, GroupMember> Members { get; } = [];
+
+        public ConsumerHand Hand { get; } = new();
 
         public int Owned { get; set; }
     }

@@ -84,6 +84,17 @@ internal static class GroupExplanation
                 );
             }
 
+            if (member.IsAlone)
+            {
+                yield return Because(
+                    member,
+                    GroupHold.InFlight,
+                    "its consumer works alone on a message that was in hand when two connections were lost; it gets "
+                        + "others once that is settled",
+                    figures.FirstLockEnd
+                );
+            }
+
             if (member.MaxInFlight != 0 && member.InFlight >= member.MaxInFlight)
             {
                 yield return Because(

@@ -18,10 +18,11 @@ namespace LightQ.Broker.Groups;
 /// <code>
 ///  0     4         5       6   8      16
 ///  +-----+---------+-------+---+------+--------------------------------------------------------------------------------
-///  |epoch| version | flags | 0 | next | n x { i64 first, u32 count, u16 deliveries, u16 0, i64 not before, unix micros }
+///  |epoch| version | flags | 0 | next | n x { i64 first, u32 count, u16 deliveries, u8 losses, u8 waits, i64 not before }
 ///  +-----+---------+-------+---+------+--------------------------------------------------------------------------------
 /// </code>
-/// Flag 1: paused; flag 2: its members settle. A state of four bytes is an epoch alone.
+/// Not before is in unix microseconds. Flag 1: paused; flag 2: its members settle. A state of four bytes is an epoch
+/// alone.
 /// </remarks>
 internal readonly record struct GroupState(
     long Committed,
@@ -57,6 +58,7 @@ internal readonly record struct GroupState(
             BinaryPrimitives.WriteInt64LittleEndian(entry, range.First);
             BinaryPrimitives.WriteInt32LittleEndian(entry[8..], range.Count);
             BinaryPrimitives.WriteUInt16LittleEndian(entry[12..], range.Deliveries);
+            (entry[14], entry[15]) = (range.Losses, range.Waits);
             BinaryPrimitives.WriteInt64LittleEndian(entry[16..], range.NotBefore);
         }
         return state;
@@ -86,7 +88,9 @@ internal readonly record struct GroupState(
                 BinaryPrimitives.ReadInt64LittleEndian(entry),
                 BinaryPrimitives.ReadInt32LittleEndian(entry[8..]),
                 BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),
-                BinaryPrimitives.ReadInt64LittleEndian(entry[16..])
+                BinaryPrimitives.ReadInt64LittleEndian(entry[16..]),
+                entry[14],
+                entry[15]
             );
             if (range.First < last || range.Count <= 0 || range.First > next - range.Count)
                 return position;

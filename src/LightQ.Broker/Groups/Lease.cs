@@ -1,4 +1,4 @@
-using System.Numerics;
+using LightQ.Storage.Files;
 
 namespace LightQ.Broker.Groups;
 
@@ -9,7 +9,9 @@ namespace LightQ.Broker.Groups;
 internal sealed class Lease
 {
     private ulong _few;
+    private ulong _fewBegun;
     private ulong[] _many = [];
+    private ulong[] _manyBegun = [];
 
     /// <summary>Its number within the subscription.</summary>
     public uint Id { get; private set; }
@@ -26,8 +28,14 @@ internal sealed class Lease
     /// <summary>How many of them are not settled.</summary>
     public int Open { get; private set; }
 
-    /// <summary>How often its messages have been delivered, this time included.</summary>
+    /// <summary>How many deliveries of its messages count, this one included.</summary>
     public ushort Deliveries { get; private set; }
+
+    /// <inheritdoc cref="RedeliveryRange.Losses"/>
+    public byte Losses { get; private set; }
+
+    /// <inheritdoc cref="RedeliveryRange.Waits"/>
+    public byte Waits { get; private set; }
 
     /// <summary>When the lock runs out, in unix microseconds.</summary>
     public long Deadline { get; set; }
@@ -39,27 +47,41 @@ internal sealed class Lease
     public Lease? Next { get; set; }
 
     /// <summary>Makes it a new delivery.</summary>
-    public void Begin(uint id, ExplicitMember member, long first, int count, ushort deliveries, long deadline)
+    /// <param name="id">Its number.</param>
+    /// <param name="member">The member; one that does not say what it has begun counts as having begun all.</param>
+    /// <param name="messages">What is delivered, this delivery counted.</param>
+    /// <param name="deadline">When the lock runs out.</param>
+    public void Begin(uint id, ExplicitMember member, in RedeliveryRange messages, long deadline)
     {
-        (Id, Member, First, Count, Open, Deliveries, Deadline) = (
-            id,
-            member,
-            first,
-            count,
-            count,
-            deliveries,
-            deadline
+        (Id, Member, Deadline) = (id, member, deadline);
+        (First, Count, Open, Deliveries, Losses, Waits) = (
+            messages.First,
+            messages.Count,
+            messages.Count,
+            messages.Deliveries,
+            messages.Losses,
+            messages.Waits
         );
-        if (count <= 64)
+        ulong begun = member.SaysWhatIsBegun && !Mutation.CountWaiting ? 0 : ulong.MaxValue;
+        if (Count <= 64)
         {
-            _few = ulong.MaxValue >> (64 - count);
+            _few = ulong.MaxValue >> (64 - Count);
+            _fewBegun = begun;
             return;
         }
-        int words = (count + 63) / 64;
+        int words = (Count + 63) / 64;
         if (_many.Length < words)
-            _many = new ulong[words];
+            (_many, _manyBegun) = (new ulong[words], new ulong[words]);
         _many.AsSpan(0, words).Fill(ulong.MaxValue);
-        _many[words - 1] = ulong.MaxValue >> ((64 - (count & 63)) & 63);
+        _many[words - 1] = ulong.MaxValue >> ((64 - (Count & 63)) & 63);
+        _manyBegun.AsSpan(0, words).Fill(begun);
+    }
+
+    /// <summary>The member has messages in hand, all of which are open.</summary>
+    public void SetBegun(long first, uint count)
+    {
+        for (int at = (int)(first - First), end = at + (int)count; at < end; at = (at | 63) + 1)
+            BegunWord(at) |= Mask(at, end);
     }
 
     /// <summary>Whether every message of a range is here and not settled.</summary>
@@ -85,41 +107,42 @@ internal sealed class Lease
         Open -= (int)count;
     }
 
-    /// <summary>Takes the first messages out that lie together.</summary>
+    /// <summary>Takes the first messages out that lie together and are all begun, or none of them.</summary>
     /// <returns>False when none is left.</returns>
-    public bool TryTakeOpen(out long first, out int count)
+    public bool TryTakeOpen(out RedeliveryRange messages, out bool isBegun)
     {
-        (first, count) = (0, 0);
-        if (Open == 0)
+        if (!TryFindOpen(0, out messages, out isBegun))
             return false;
-        int begin = 0;
-        while (Word(begin) == 0)
-            begin += 64;
-        begin += BitOperations.TrailingZeroCount(Word(begin));
-        int end = begin + 1;
-        while (end < Count && (Word(end) >> (end & 63) & 1) != 0)
-            end++;
-        (first, count) = (First + begin, end - begin);
-        Close(first, (uint)count);
+        Close(messages.First, (uint)messages.Count);
         return true;
     }
 
-    /// <summary>The ranges that are open, in order.</summary>
-    public IEnumerable<(long First, int Count)> OpenRanges()
+    /// <summary>The ranges that are open, in order, and whether they are begun.</summary>
+    public IEnumerable<(RedeliveryRange Messages, bool IsBegun)> OpenRanges()
     {
-        for (int at = 0; at < Count; )
+        for (int at = 0; TryFindOpen(at, out RedeliveryRange messages, out bool isBegun); )
         {
-            if ((Word(at) >> (at & 63) & 1) == 0)
-            {
-                at++;
-                continue;
-            }
-            int begin = at;
-            while (at < Count && (Word(at) >> (at & 63) & 1) != 0)
-                at++;
-            yield return (First + begin, at - begin);
+            yield return (messages, isBegun);
+            at = (int)(messages.End - First);
         }
     }
+
+    private bool TryFindOpen(int from, out RedeliveryRange messages, out bool isBegun)
+    {
+        while (from < Count && !IsSet(Word(from), from))
+            from++;
+        (messages, isBegun) = (default, false);
+        if (from >= Count)
+            return false;
+        isBegun = IsSet(BegunWord(from), from);
+        int end = from + 1;
+        while (end < Count && IsSet(Word(end), end) && IsSet(BegunWord(end), end) == isBegun)
+            end++;
+        messages = new RedeliveryRange(First + from, end - from, Deliveries, 0, Losses, Waits);
+        return true;
+    }
+
+    private static bool IsSet(ulong word, int at) => (word >> (at & 63) & 1) != 0;
 
     private static ulong Mask(int at, int end)
     {
@@ -128,4 +151,6 @@ internal sealed class Lease
     }
 
     private ref ulong Word(int at) => ref Count <= 64 ? ref _few : ref _many[at / 64];
+
+    private ref ulong BegunWord(int at) => ref Count <= 64 ? ref _fewBegun : ref _manyBegun[at / 64];
 }

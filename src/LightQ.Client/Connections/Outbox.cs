@@ -27,7 +27,8 @@ internal abstract class Outbox(TimeProvider time)
 
     private readonly Queue<IOutgoing> _ready = new();
     private readonly List<SendBatch> _inRound = new(MaxSegments);
-    private readonly List<PendingCompletions> _settling = [];
+    private readonly List<PendingSettlements> _settling = [];
+    private readonly List<InHand> _watched = [];
     private byte[] _control = new byte[512];
     private byte[] _controlInSend = new byte[512];
     private int _controlLength;
@@ -99,7 +100,7 @@ internal abstract class Outbox(TimeProvider time)
     /// Queues the completion of messages; it goes with what is sent next, or after a while. What touches goes as one
     /// range.
     /// </summary>
-    public void Settle(PendingCompletions completions, uint deliveryId, long first, uint count)
+    public void Settle(PendingSettlements completions, uint deliveryId, long first, uint count)
     {
         lock (Gate)
         {
@@ -121,8 +122,20 @@ internal abstract class Outbox(TimeProvider time)
             {
                 if (waiting.Count != 0)
                     WriteSettle(completions.Stream, 0, waiting);
-                completions.Range = new SettleRange(SettleKind.Complete, deliveryId, first, count);
+                completions.Range = new SettleRange(completions.Kind, deliveryId, first, count);
             }
+            SendSettlementsLater();
+        }
+    }
+
+    /// <summary>Looks after a while what is in hand then, and tells the broker.</summary>
+    public void Watch(InHand hand)
+    {
+        lock (Gate)
+        {
+            if (IsClosed)
+                return;
+            _watched.Add(hand);
             SendSettlementsLater();
         }
     }
@@ -268,8 +281,16 @@ internal abstract class Outbox(TimeProvider time)
         lock (Gate)
         {
             _settlementsWait = false;
+            if (IsClosed)
+                return;
+            foreach (InHand hand in _watched)
+            {
+                if (hand.TryTell(this, out uint stream, out SettleRange begun))
+                    WriteSettle(stream, 0, begun);
+            }
+            _watched.Clear();
             _settlementsDue = _settling.Count > 0;
-            if (_settlementsDue && !_busy && !IsClosed)
+            if (HasWork && !_busy)
                 WakeSender();
         }
     }
@@ -277,7 +298,7 @@ internal abstract class Outbox(TimeProvider time)
     /// <summary>Puts what waits to be settled behind the control frames. Called under the gate.</summary>
     private void WriteSettlements()
     {
-        foreach (PendingCompletions completions in _settling)
+        foreach (PendingSettlements completions in _settling)
         {
             WriteSettle(completions.Stream, 0, completions.Range);
             completions.Range = default;

@@ -102,7 +102,7 @@ internal sealed class Consumer
     /// Whether the application enumerates by itself: it has stopped working when it does not ask. A processor takes all
     /// at once, and a fetch comes when it comes.
     /// </summary>
-    private bool IsLoop => Loop.Window is { AtATime: 0, Fetched: 0 };
+    public bool IsLoop => Loop.Window is { AtATime: 0, Fetched: 0 };
 
     /// <summary>Subscribes to the partition that the options name, or to all.</summary>
     /// <exception cref="LightQException">One of them cannot be opened; then all are closed.</exception>

@@ -9,11 +9,13 @@ namespace LightQ.Client.Consuming;
 /// <param name="DeliveryId">The delivery; 0 on a broadcast subscription.</param>
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
 /// <param name="LockedUntil">When their lock expires, by the client's clock, in ticks of UTC.</param>
+/// <param name="IsDoubted">Whether the messages were with a member that came to an end.</param>
 internal readonly record struct DeliveryLock(
     Settlements? Settlements,
     uint DeliveryId,
     ushort DeliveryCount,
-    long LockedUntil
+    long LockedUntil,
+    bool IsDoubted = false
 )
 {
     /// <summary>Whether the messages are this consumer's; always, where they are not locked.</summary>
@@ -21,6 +23,9 @@ internal readonly record struct DeliveryLock(
 
     /// <summary>Whether the broker takes messages back that nobody has seen.</summary>
     public bool CanGiveBack => Settlements is { CanReturn: true };
+
+    /// <summary>Whether the broker must know that messages are begun before they are.</summary>
+    public bool MustAsk => Settlements is { } settlements && settlements.MustAsk(IsDoubted);
 
     private Settlements Settlement => Settlements ?? throw Consuming.Settlements.NotExplicit();
 
@@ -37,6 +42,25 @@ internal readonly record struct DeliveryLock(
 
     /// <summary>Gives a message back that nobody has seen.</summary>
     public void GiveBack(long offset) => Settlement.GiveBack(new SettleRange(SettleKind.Return, DeliveryId, offset, 1));
+
+    /// <inheritdoc cref="Settlements.AskAsync"/>
+    public Task<bool> AskAsync(long first, int count) => Settlement.AskAsync(DeliveryId, first, count);
+
+    /// <summary>
+    /// The application wants more. If it holds messages that it may have been given alone, it gets others beside them.
+    /// </summary>
+    public void AskForMore()
+    {
+        if (IsDoubted && Settlements is { SaysWhatIsBegun: true, HoldsMessages: true, Source: { } source })
+            source.AskForMore();
+    }
+
+    /// <summary>Says soon that messages are begun, if the broker wants to know.</summary>
+    public void TellBegun(long first, int count)
+    {
+        if (Settlements is { SaysWhatIsBegun: true } settlements)
+            settlements.TellBegun(DeliveryId, first, count);
+    }
 
     public void Complete(long first, int count) => Settlement.Complete(DeliveryId, first, count);
 

@@ -45,6 +45,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private long _worked;
     private int _workedOn;
     private int _turn;
+    private Task<bool>? _asked;
     private bool _isDisposed;
 
     /// <param name="subscribe">Opens the subscription.</param>
@@ -82,6 +83,15 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
     /// <summary>Where the messages begin of which nothing was said to the broker by the reader itself.</summary>
     protected virtual long FirstUnsettled => 0;
+
+    /// <summary>
+    /// Says which messages of the current batch are begun, as they are handed out; null where that is not said, or not
+    /// by the reader.
+    /// </summary>
+    protected Settlements? Begins { get; private set; }
+
+    /// <summary>What is handed out with the current batch at first.</summary>
+    protected abstract (long First, int Count) HandedOut { get; }
 
     /// <summary>Which messages are wanted; null for all.</summary>
     protected MessageFilter? Filter { get; private set; }
@@ -338,21 +348,30 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
     private bool TryAdvance(Consumer consumer)
     {
+        if (_asked is { } asked)
+        {
+            _asked = null;
+            if (IsBegun(asked))
+                return OnHandingOut();
+        }
         while (true)
         {
             while (_next < _runEnd && (_held is null || Check(_held, _time.GetTimestamp())))
             {
                 if (!TakeBatch(_run.Source) || !OnBatch())
                     continue;
-                if (Instruments.ConsumedMessages.Enabled || Instruments.Source.HasListeners())
-                    _run.Source.Operations.OnReceived(View(default), _request);
-                return true;
+                if (Begins is null || TryBegin(out bool isAsked))
+                    return OnHandingOut();
+                if (isAsked)
+                    return false;
             }
             EndRun();
             if (_workedOn != 0 && Window.AtATime == 0 && consumer.IsDrained)
                 Adapt(); // What the broker sends next depends on it.
+            DeliveryLock last = Begins is null ? default : Lock;
             if (!consumer.TryTake(this, out Delivery delivery))
             {
+                last.AskForMore();
                 // Cancelled just before the wait was registered: the callback found nobody waiting.
                 if (_cancellationToken.IsCancellationRequested)
                     OnCanceled();
@@ -375,10 +394,52 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 delivery.Settlements,
                 delivery.Range.DeliveryId,
                 delivery.Range.DeliveryCount,
-                delivery.LockedUntil
+                delivery.LockedUntil,
+                delivery.Range.IsDoubted
             );
+            Begins = consumer.IsLoop && Lock.Settlements is { SaysWhatIsBegun: true } says ? says : null;
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }
+    }
+
+    private bool OnHandingOut()
+    {
+        if (Instruments.ConsumedMessages.Enabled || Instruments.Source.HasListeners())
+            _run.Source.Operations.OnReceived(View(default), _request);
+        return true;
+    }
+
+    /// <summary>What is about to be handed out is begun.</summary>
+    /// <param name="isAsked">Whether the broker is asked: this reader is resumed when it has answered.</param>
+    /// <returns>False also when the delivery is no longer this consumer's.</returns>
+    private bool TryBegin(out bool isAsked)
+    {
+        (long first, int count) = HandedOut;
+        isAsked = false;
+        if (!Lock.MustAsk)
+        {
+            Begins!.TakeInHand(Lock.DeliveryId, first, count);
+            return true;
+        }
+        Task<bool> asked = Lock.AskAsync(first, count);
+        if (asked.IsCompleted)
+            return IsBegun(asked);
+        (isAsked, _asked) = (true, asked);
+        asked.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(() => Resume(inline: true));
+        return false;
+    }
+
+    private bool IsBegun(Task<bool> asked)
+    {
+        if (!asked.Result)
+        {
+            TakeTurn();
+            _next = _runEnd; // The rest of the delivery went with it.
+            return false;
+        }
+        (long first, int count) = HandedOut;
+        Begins!.TakeInHand(Lock.DeliveryId, first, count, isTold: true);
+        return true;
     }
 
     private bool TakeBatch(Subscription source)

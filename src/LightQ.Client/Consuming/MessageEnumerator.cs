@@ -45,6 +45,8 @@ internal sealed class MessageEnumerator(
     /// <summary>What a filter has passed over in the batch is settled.</summary>
     protected override long FirstUnsettled => Filter is null ? 0 : _sourceOffset;
 
+    protected override (long First, int Count) HandedOut => (_offset, 1);
+
     public ValueTask<bool> MoveNextAsync()
     {
         if (!MayGoOn())
@@ -56,9 +58,9 @@ internal sealed class MessageEnumerator(
             _next += (int)RecordLengthAt(_memory, _next);
             _offset++;
             OnHandedOut(_offset + 1);
-            return new ValueTask<bool>(true);
+            return BeginNext();
         }
-        return _left > 0 && TakePiece() ? new ValueTask<bool>(true) : MoveToNextBatchAsync();
+        return _left > 0 && TakePiece() ? BeginNext() : MoveToNextBatchAsync();
     }
 
     public override ValueTask DisposeAsync()
@@ -84,6 +86,28 @@ internal sealed class MessageEnumerator(
             return TakePiece();
         ReportDamage();
         return false;
+    }
+
+    /// <summary>The next message of the batch is handed out.</summary>
+    private ValueTask<bool> BeginNext()
+    {
+        if (Begins is not { } begins)
+            return new ValueTask<bool>(true);
+        if (Lock.MustAsk)
+            return AskAsync(begins);
+        begins.TakeInHand(Lock.DeliveryId, _offset, 1);
+        return new ValueTask<bool>(true);
+    }
+
+    private async ValueTask<bool> AskAsync(Settlements begins)
+    {
+        if (await Lock.AskAsync(_offset, 1).ConfigureAwait(false))
+        {
+            begins.TakeInHand(Lock.DeliveryId, _offset, 1, isTold: true);
+            return true;
+        }
+        (_next, _left) = (_end, 0); // The rest of the delivery went with it.
+        return await MoveToNextBatchAsync().ConfigureAwait(false);
     }
 
     /// <summary>Copies the next messages that are wanted, as many as fit a piece, and goes to the first.</summary>

@@ -16,16 +16,33 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
-    private readonly PendingCompletions _completions = new(stream);
+    private readonly PendingSettlements _completions = new(stream);
+    private readonly PendingSettlements _begun = new(stream, SettleKind.Begin);
+    private InHand? _hand;
     private LightQException? _end;
     private uint _lastTag;
     private int _returns;
+    private volatile bool _hasBegun;
 
     /// <summary>The subscription.</summary>
     public uint Stream { get; } = stream;
 
     /// <summary>What spans and measurements say of it.</summary>
     public ConsumeOperations Operations { get; } = operations;
+
+    /// <summary>Whether the broker is told which messages are begun: only the deliveries of those count.</summary>
+    public bool SaysWhatIsBegun { get; init; }
+
+    /// <summary>
+    /// Whether it must know of each before it is begun: where a clock is moved by hand, what is told soon is too late.
+    /// </summary>
+    public bool AsksAlways { get; init; }
+
+    /// <summary>The subscription; null where no broker has delivered the messages.</summary>
+    public Subscription? Source { get; init; }
+
+    /// <summary>Whether the application holds messages that it has not settled, or they wait for it.</summary>
+    public bool HoldsMessages => Locks is { Open: > 0 };
 
     /// <summary>Answers in the place of a broker; null where there is one.</summary>
     public Func<MessageSettlement, SettleOutcome>? Answer { get; init; }
@@ -67,6 +84,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         // First: a renewal that follows must not name what is settled.
         Locks?.Settling(deliveryId, first, (uint)count);
         outbox.Settle(_completions, deliveryId, first, (uint)count);
+        _hand?.OnSettled(first, count);
     }
 
     /// <summary>Settles messages and waits for the broker's answer.</summary>
@@ -97,15 +115,19 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
             tag = _lastTag;
             _unanswered.Add(tag, answered);
         }
-        bool isRenewal = range.Kind == SettleKind.Renew;
-        if (!isRenewal)
+        bool isRenewal = range.Kind == SettleKind.Renew,
+            settles = range.Kind is not (SettleKind.Renew or SettleKind.Begin);
+        if (settles)
+        {
             Locks?.Settling(range.DeliveryId, range.FirstOffset, range.Count);
+            _hand?.OnSettled(range.FirstOffset, range.Count);
+        }
         long askedAt = isRenewal && Locks is not null ? Locks.Now : 0;
         outbox.Settle(Stream, tag, range, Encoding.UTF8.GetBytes(reason));
         SettleOutcome outcome = await answered.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
         if (isRenewal && outcome == SettleOutcome.Done)
             Locks?.OnRenewed(range.DeliveryId, askedAt);
-        else if (!isRenewal)
+        else if (settles)
             OnOutcome(range.Kind, range.Count, outcome);
         return outcome;
     }
@@ -127,6 +149,50 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         Late?.OnLate();
         Operations.OnLate(kind, (int)count);
     }
+
+    /// <summary>
+    /// Whether the broker must know that messages are begun before they are: so that a message which ends this program
+    /// at once is found out. True of the first messages of each connection, and of those that were with a member which
+    /// has ended.
+    /// </summary>
+    public bool MustAsk(bool isDoubted) => SaysWhatIsBegun && (isDoubted || AsksAlways || !_hasBegun);
+
+    /// <summary>Says that messages are begun, and waits until the broker knows.</summary>
+    /// <returns>False when they are no longer this consumer's.</returns>
+    public async Task<bool> AskAsync(uint deliveryId, long first, int count)
+    {
+        try
+        {
+            var range = new SettleRange(SettleKind.Begin, deliveryId, first, (uint)count);
+            if (await SettleAsync(range, "", CancellationToken.None).ConfigureAwait(false) != SettleOutcome.Done)
+                return false;
+            _hasBegun = true;
+            return true;
+        }
+        catch (LightQException)
+        {
+            return false; // The connection ended, and the lock with it.
+        }
+    }
+
+    /// <summary>Messages are handed to a loop.</summary>
+    /// <param name="deliveryId">The delivery.</param>
+    /// <param name="first">The first.</param>
+    /// <param name="count">How many.</param>
+    /// <param name="isTold">Whether the broker knows already.</param>
+    public void TakeInHand(uint deliveryId, long first, int count, bool isTold = false) =>
+        (_hand ??= new InHand()).Take(outbox!, _begun, deliveryId, first, count, isTold);
+
+    /// <summary>A message is handed to a handler of its own.</summary>
+    /// <param name="hand">What that handler works on.</param>
+    /// <param name="deliveryId">The delivery.</param>
+    /// <param name="offset">The message.</param>
+    public void TakeInHand(InHand hand, uint deliveryId, long offset) =>
+        hand.Take(outbox!, _begun, deliveryId, offset, 1);
+
+    /// <summary>Says soon that messages are begun.</summary>
+    public void TellBegun(uint deliveryId, long first, int count) =>
+        outbox!.Settle(_begun, deliveryId, first, (uint)count);
 
     /// <summary>A delay as the wire has it; zero is the shortest there is, since 0 leaves it to the broker.</summary>
     public static uint Milliseconds(TimeSpan? delay) =>

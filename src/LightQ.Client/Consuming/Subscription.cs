@@ -131,6 +131,9 @@ internal sealed class Subscription : ClientStream
                             : null,
                         Late = isGroup ? _consumer.Late : null,
                         CanReturn = isGroup && connection.HasWindow,
+                        SaysWhatIsBegun = isGroup && connection.HasWindow,
+                        AsksAlways = _links.Options.ConnectionTime != _links.Options.TimeProvider,
+                        Source = this,
                     }
                     : null;
             bool resumes = !isGroup && _wasOpened;
@@ -369,6 +372,18 @@ internal sealed class Subscription : ClientStream
             _window = window;
             if (_connection is { HasWindow: true } && _stream != 0 && !_isClosed)
                 _connection.Outbox.Write(window, _stream);
+        }
+    }
+
+    /// <summary>
+    /// The application asks for more while it holds a message that the broker gave it alone: it gets others beside it.
+    /// </summary>
+    public void AskForMore()
+    {
+        lock (_gate)
+        {
+            if (_connection is { HasWindow: true } && _stream != 0 && !_isClosed)
+                _connection.Outbox.Write(_window, _stream);
         }
     }
 

@@ -1,3 +1,4 @@
+using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
 
 namespace LightQ.Client.Processing;
@@ -54,6 +55,19 @@ internal sealed class HeldMessage : ILockHolder, IDisposable
             return;
         Volatile.Write(ref _isLost, true);
         Cancel();
+    }
+
+    /// <summary>Its handler begins, which the broker learns before that or soon.</summary>
+    /// <param name="hand">What the handler works on.</param>
+    /// <returns>False when the message is no longer this consumer's.</returns>
+    public ValueTask<bool> BeginAsync(InHand hand)
+    {
+        DeliveryLock delivery = Message.DeliveryLock;
+        if (delivery.MustAsk)
+            return new ValueTask<bool>(delivery.AskAsync(Message.Offset, 1));
+        if (delivery.Settlements is { SaysWhatIsBegun: true } settlements)
+            settlements.TakeInHand(hand, delivery.DeliveryId, Message.Offset);
+        return new ValueTask<bool>(true);
     }
 
     /// <summary>Gives the message back, which no handler has seen.</summary>

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
+using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
 using LightQ.Client.Timing;
 using LightQ.Protocol;
@@ -261,6 +262,7 @@ internal sealed class ProcessorRun(
     {
         LeaveStartersSpan();
         Task settled = Task.CompletedTask;
+        var hand = new InHand();
         while (await _ready.TakeAsync().ConfigureAwait(false) is { } held)
         {
             Volatile.Write(ref _movedAt, Time.GetTimestamp());
@@ -274,9 +276,16 @@ internal sealed class ProcessorRun(
                 _kept.Enqueue(held);
                 continue;
             }
+            if (!await held.BeginAsync(hand).ConfigureAwait(false))
+            {
+                Leave(works: false);
+                Release(held);
+                continue;
+            }
             long began = Time.GetTimestamp();
             (Exception? error, bool isPaused) = await HandleAsync(held).ConfigureAwait(false);
             OnHandled(began);
+            hand.Clear();
             await settled.ConfigureAwait(false);
             settled = isPaused ? KeepAsync(held) : SettleAsync(held, error);
         }

@@ -22,4 +22,9 @@ public enum SettleKind : byte
     /// this delivery does not count. Only sent to a broker that grants <see cref="Protocol.ProtocolFeatures.Window"/>.
     /// </summary>
     Return = 5,
+
+    /// <summary>
+    /// The work begins: if the connection is lost, or the lock runs out, this delivery counts. Needs no answer.
+    /// </summary>
+    Begin = 6,
 }

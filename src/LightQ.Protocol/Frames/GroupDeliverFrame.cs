@@ -20,6 +20,9 @@ public readonly ref struct GroupDeliverFrame
     /// <summary>Frame flag: the batch is the one that was last sent on this subscription, and is left out.</summary>
     public const byte SameBatch = 1;
 
+    /// <summary>Frame flag: <see cref="GroupDelivery.IsDoubted"/>.</summary>
+    public const byte Doubted = 2;
+
     private readonly BatchView _batch;
 
     /// <summary>Bytes in front of the batch: the frame's header and the delivery.</summary>
@@ -39,7 +42,14 @@ public readonly ref struct GroupDeliverFrame
             deliveryId = reader.ReadUInt32();
         ushort deliveryCount = reader.ReadUInt16();
         reader.ReadUInt16();
-        Delivery = new GroupDelivery(firstOffset, count, deliveryId, deliveryCount, reader.ReadUInt32());
+        Delivery = new GroupDelivery(
+            firstOffset,
+            count,
+            deliveryId,
+            deliveryCount,
+            reader.ReadUInt32(),
+            (flags & Doubted) != 0
+        );
         HasBatch = (flags & SameBatch) == 0;
         if (firstOffset < 0 || count == 0 || deliveryId == 0 || deliveryCount == 0)
         {
@@ -95,7 +105,7 @@ public readonly ref struct GroupDeliverFrame
     /// <returns>Bytes written, <see cref="HeadSize"/>.</returns>
     public static int WriteHead(Span<byte> destination, uint stream, in GroupDelivery delivery, int batchLength)
     {
-        byte flags = batchLength == 0 ? SameBatch : (byte)0;
+        byte flags = (byte)((batchLength == 0 ? SameBatch : 0) | (delivery.IsDoubted ? Doubted : 0));
         new FrameHeader(HeadSize + batchLength, FrameType.GroupDeliver, flags, stream, 0).Write(destination);
         var writer = new BodyWriter(destination[FrameHeader.Size..]);
         writer.WriteInt64(delivery.FirstOffset);

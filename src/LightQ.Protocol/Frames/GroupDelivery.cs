@@ -10,12 +10,17 @@ namespace LightQ.Protocol.Frames;
 /// <param name="LockMilliseconds">
 /// How long the messages are locked for this member, from when the broker sent them.
 /// </param>
+/// <param name="IsDoubted">
+/// Whether the messages were with a member that came to an end: this one says that it begins them, and waits for the
+/// answer, before it does.
+/// </param>
 public readonly record struct GroupDelivery(
     long FirstOffset,
     uint Count,
     uint DeliveryId,
     ushort DeliveryCount,
-    uint LockMilliseconds
+    uint LockMilliseconds,
+    bool IsDoubted = false
 )
 {
     /// <summary>Bytes that it takes at the front of a GroupDeliver's body.</summary>

@@ -36,7 +36,7 @@ public readonly ref struct SettleFrame
         for (int i = 0; i < Count; i++)
         {
             SettleRange range = this[i];
-            if (range.Kind is < SettleKind.Complete or > SettleKind.Return || range.FirstOffset < 0 || range.Count == 0)
+            if (range.Kind is < SettleKind.Complete or > SettleKind.Begin || range.FirstOffset < 0 || range.Count == 0)
             {
                 throw new ProtocolException(
                     ErrorCode.MalformedFrame,

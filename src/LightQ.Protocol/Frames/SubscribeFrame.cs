@@ -31,7 +31,7 @@ namespace LightQ.Protocol.Frames;
 /// explicit settlement.
 /// </param>
 /// <param name="AtATime">
-/// How many of its deliveries, in the order of delivery, the member works on at once; 0 where it does not say. Only in
+/// How many messages the member works on at once, and that it says which it begins; 0 where it does not say. Only in
 /// groups with explicit settlement.
 /// </param>
 public readonly record struct SubscribeFrame(

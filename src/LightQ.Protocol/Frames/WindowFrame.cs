@@ -3,7 +3,7 @@ namespace LightQ.Protocol.Frames;
 /// <summary>From the client: how much a member of a group takes, and works on at a time, from now on.</summary>
 /// <param name="MaxInFlight">Most messages delivered and not settled; 0 for no limit.</param>
 /// <param name="AtATime">
-/// How many of its deliveries, in the order of delivery, the member works on at once; 0 where it does not say.
+/// How many messages the member works on at once, and that it says which it begins; 0 where it does not say.
 /// </param>
 public readonly record struct WindowFrame(uint MaxInFlight, uint AtATime) : IFrameBody<WindowFrame>
 {

@@ -383,7 +383,7 @@ internal sealed class Session : IConnectionProtocol
             SettleRange range = frame[i];
             SettleOutcome outcome = subscription.Settle(range, frame.ReasonUtf8);
             settled[i] = new SettledRange(outcome, range.DeliveryId, range.FirstOffset, range.Count);
-            answer |= outcome != SettleOutcome.Done;
+            answer |= outcome != SettleOutcome.Done && range.Kind != SettleKind.Begin;
         }
         bool isRead = !answer || Output.Answer(new SettledAnswer(id, tag, settled[..frame.Count]));
         if (rented is not null)

@@ -158,4 +158,20 @@ internal static class Mutation
 #else
         false;
 #endif
+
+    /// <summary>What a lost member had not begun counts as delivered.</summary>
+    public static bool CountWaiting =>
+#if MUTANT_COUNTWAITING
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>What was in hand at two deaths is given to a member that holds more.</summary>
+    public static bool NoAlone =>
+#if MUTANT_NOALONE
+        true;
+#else
+        false;
+#endif
 }

@@ -70,7 +70,7 @@ public sealed class SettlementTests
 
     [Theory]
     [InlineData(20, 0)] // The kind.
-    [InlineData(20, 6)]
+    [InlineData(20, 7)]
     [InlineData(7, 0x80)] // The offset's sign.
     [InlineData(8, 0)] // The count.
     public async Task An_entry_outside_its_range_ends_the_connection(int at, byte value)

@@ -122,7 +122,7 @@ public sealed class LightQTestBrokerTests
             again.Add(messages.Current.DeliveryCount);
             Assert.Equal(SettleOutcome.Done, await messages.Current.CompleteAsync(Stop));
         }
-        Assert.All(again, count => Assert.Equal(2, count));
+        Assert.Equal([2, .. Enumerable.Repeat(1, Jobs - 1)], again); // Only the first was in hand.
     }
 
     [Fact]

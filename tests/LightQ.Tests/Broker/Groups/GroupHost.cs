@@ -171,7 +171,8 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         StartKind start = StartKind.Committed,
         uint credit = 1 << 24,
         SettleMode mode = SettleMode.Explicit,
-        TimeSpan lockDuration = default
+        TimeSpan lockDuration = default,
+        uint atATime = 0
     ) =>
         Join(
             new SubscribeFrame(
@@ -186,7 +187,8 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
                 mode,
                 SlowPolicy.TopicDefault,
                 maxInFlight,
-                LockMilliseconds: (uint)lockDuration.TotalMilliseconds
+                LockMilliseconds: (uint)lockDuration.TotalMilliseconds,
+                AtATime: atATime
             ),
             credit
         );
@@ -204,7 +206,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         );
 
     /// <summary>One of the subscriptions of a consumer.</summary>
-    public Subscription Join(string topic, uint partition, uint maxInFlight, uint consumer) =>
+    public Subscription Join(string topic, uint partition, uint maxInFlight, uint consumer, uint atATime = 0) =>
         Join(
             new SubscribeFrame(
                 topic,
@@ -218,7 +220,8 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
                 SettleMode.Explicit,
                 SlowPolicy.TopicDefault,
                 maxInFlight,
-                consumer
+                consumer,
+                AtATime: atATime
             ),
             1 << 24
         );

@@ -41,6 +41,15 @@ internal sealed class GroupModel(DeliverySettings settings)
 
     public int InFlight(object member) => _messages.Count(m => m.Standing == Standing.Held && m.Member == member);
 
+    public bool IsHeld(object member, uint deliveryId) =>
+        _messages.Exists(m => m.Standing == Standing.Held && m.Member == member && m.DeliveryId == deliveryId);
+
+    /// <summary>
+    /// Whether what comes next was in hand at two deaths: it is given alone to a member that says what it begins.
+    /// </summary>
+    public bool IsNextAlone(DateTimeOffset now) =>
+        _messages.Find(m => m.Standing == Standing.Waiting && m.NotBefore <= now) is { Losses: >= 2 };
+
     public bool IsHeldByOthers(object member) =>
         _messages.Exists(m => m.Standing == Standing.Held && m.Member != member);
 
@@ -49,8 +58,9 @@ internal sealed class GroupModel(DeliverySettings settings)
     /// <param name="taken">What it was given; default for nothing.</param>
     /// <param name="maxInFlight">How many messages it may hold; 0 for no limit.</param>
     /// <param name="mayTake">Whether the partition is its.</param>
+    /// <param name="says">Whether it says what it begins.</param>
     /// <param name="now">Now.</param>
-    public void Take(object member, GroupDelivery taken, uint maxInFlight, bool mayTake, DateTimeOffset now)
+    public void Take(object member, GroupDelivery taken, uint maxInFlight, bool mayTake, bool says, DateTimeOffset now)
     {
         int again = _messages.FindIndex(m => m.Standing == Standing.Waiting && m.NotBefore <= now);
         int expected = again >= 0 ? again : _messages.FindIndex(m => m.Standing == Standing.New);
@@ -63,6 +73,7 @@ internal sealed class GroupModel(DeliverySettings settings)
         Assert.True(taken.Count > 0, $"message {expected} is there to be had, and nothing came");
         Assert.Equal(expected, taken.FirstOffset);
         Assert.True(taken.Count <= room, $"{taken.Count} messages where {room} were allowed");
+        Assert.True(!says || !IsNextAlone(now) || taken.Count == 1, "a message that is given alone has company");
         foreach (long offset in GroupHost.Offsets(taken))
         {
             MessageState message = _messages[(int)offset];
@@ -71,6 +82,8 @@ internal sealed class GroupModel(DeliverySettings settings)
                 $"message {offset} was {message.Standing}"
             );
             Assert.Equal(message.Deliveries + 1, taken.DeliveryCount);
+            Assert.Equal(says && message.IsDoubted, taken.IsDoubted);
+            message.IsBegun = !says;
             (message.Standing, message.Member, message.DeliveryId, message.Until, message.Deliveries) = (
                 Standing.Held,
                 member,
@@ -119,13 +132,21 @@ internal sealed class GroupModel(DeliverySettings settings)
         }
         foreach (MessageState message in named)
         {
-            if (kind == SettleKind.Complete)
+            if (kind == SettleKind.Begin)
+            {
+                message.IsBegun = true;
+            }
+            else if (kind == SettleKind.Complete)
             {
                 message.Standing = Standing.Completed;
             }
             else if (kind == SettleKind.DeadLetter)
             {
                 message.Standing = Standing.GivenUp;
+            }
+            else if (kind == SettleKind.Return)
+            {
+                Return(message, message.Deliveries - 1, now);
             }
             else
             {
@@ -143,7 +164,12 @@ internal sealed class GroupModel(DeliverySettings settings)
     public void Leave(object member, bool isOrderly, DateTimeOffset now)
     {
         foreach (MessageState message in _messages.Where(m => m.Standing == Standing.Held && m.Member == member))
-            Return(message, isOrderly ? message.Deliveries - 1 : message.Deliveries, now);
+        {
+            if (!isOrderly && message.IsBegun)
+                message.Losses++;
+            message.IsDoubted |= !isOrderly;
+            Return(message, isOrderly || !message.IsBegun ? message.Deliveries - 1 : message.Deliveries, now);
+        }
     }
 
     /// <summary>The deliveries of a member whose lock runs out by then.</summary>
@@ -157,7 +183,13 @@ internal sealed class GroupModel(DeliverySettings settings)
     public void Expire(DateTimeOffset now)
     {
         foreach (MessageState message in _messages.Where(m => m.Standing == Standing.Held && m.Until <= now))
-            Return(message, message.Deliveries, message.Until + Backoff(message.Deliveries));
+        {
+            message.IsDoubted |= !message.IsBegun;
+            if (message.IsBegun)
+                Return(message, message.Deliveries, message.Until + Backoff(message.Deliveries));
+            else
+                Return(message, message.Deliveries - 1, message.Until);
+        }
     }
 
     /// <summary>When the next lock runs out or delay ends.</summary>
@@ -198,6 +230,12 @@ internal sealed class GroupModel(DeliverySettings settings)
         public object? Member { get; set; }
 
         public uint DeliveryId { get; set; }
+
+        public bool IsBegun { get; set; }
+
+        public bool IsDoubted { get; set; }
+
+        public int Losses { get; set; }
 
         public int Deliveries { get; set; }
 

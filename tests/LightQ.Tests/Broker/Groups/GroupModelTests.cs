@@ -103,6 +103,9 @@ public sealed class GroupModelTests
                 case < 13:
                     Take();
                     break;
+                case 13 when _consumers.Count > 0:
+                    AskForMore(Any(_consumers));
+                    break;
                 default:
                     Settle();
                     break;
@@ -122,10 +125,20 @@ public sealed class GroupModelTests
             var consumer = new Consumer(
                 ++_lastConsumer,
                 (uint)(_random.Next(3) == 0 ? 0 : _random.Next(1, 5)),
+                (uint)_random.Next(0, 3),
                 _models.Length
             );
             for (uint partition = 0; partition < _models.Length; partition++)
-                consumer.Members[partition] = _host.Join(_topic, partition, consumer.MaxInFlight, consumer.Number);
+            {
+                consumer.Members[partition] = _host.Join(
+                    _topic,
+                    partition,
+                    consumer.MaxInFlight,
+                    consumer.Number,
+                    consumer.AtATime
+                );
+            }
+
             _consumers.Add(consumer);
         }
 
@@ -167,6 +180,17 @@ public sealed class GroupModelTests
             }
         }
 
+        private void AskForMore(Consumer consumer)
+        {
+            for (int partition = 0; partition < _models.Length; partition++)
+            {
+                Subscription member = consumer.Members[partition];
+                member.TryResize(new WindowFrame(consumer.MaxInFlight, consumer.AtATime));
+                consumer.WaitsForRoom[partition] = consumer.IsFull(_models[partition].InFlight(member));
+            }
+            consumer.Alone = null;
+        }
+
         private void Take()
         {
             if (_consumers.Count == 0)
@@ -179,11 +203,31 @@ public sealed class GroupModelTests
             Subscription member = consumer.Members[partition];
             GroupModel model = _models[partition];
             Group group = _host.GroupOf(_topic, partition);
-            bool mayTake = _models.Length == 1 || (group.Assignee == member && !model.IsHeldByOthers(member));
+            bool mayTake = _models.Length == 1 || (group.Assignee == member && !model.IsHeldByOthers(member)),
+                hasRoom = consumer.MaxInFlight == 0 || model.InFlight(member) < (int)consumer.MaxInFlight,
+                isAlone = consumer.Says && model.IsNextAlone(Now);
+            consumer.WaitsForRoom[partition] &= !consumer.HasHalfOfItsRoom(model.InFlight(member));
+            hasRoom &= !consumer.WaitsForRoom[partition];
+            if (
+                consumer.Alone is { } alone
+                && !_models[alone.Partition].IsHeld(consumer.Members[alone.Partition], alone.Id)
+            )
+            {
+                consumer.Alone = null;
+            }
+
+            if (consumer.EmptiesFor == partition)
+                consumer.EmptiesFor = null;
+            mayTake &= hasRoom && consumer.Alone is null && consumer.EmptiesFor is null;
+            if (mayTake && isAlone && !consumer.Members.Select((m, i) => _models[i].InFlight(m)).All(n => n == 0))
+                (consumer.EmptiesFor, mayTake) = (partition, false);
             GroupDelivery taken = _host.Take(_topic, partition, member);
-            model.Take(member, taken, consumer.MaxInFlight, mayTake, Now);
+            model.Take(member, taken, consumer.MaxInFlight, mayTake, consumer.Says, Now);
             if (taken.Count == 0)
                 return false;
+            consumer.WaitsForRoom[partition] = consumer.IsFull(model.InFlight(member));
+            if (isAlone)
+                consumer.Alone = (partition, taken.DeliveryId);
             Assert.True(_models.Length == 1 || !model.IsHeldByOthers(member), "two members hold one partition");
             consumer.Taken[partition].Add((taken, Now));
             return true;
@@ -201,9 +245,11 @@ public sealed class GroupModelTests
             GroupDelivery taken = consumer.Taken[partition][index].Delivery;
             int skip = _random.Next((int)taken.Count);
             uint count = (uint)_random.Next(1, (int)taken.Count - skip + 1);
-            var kind = (SettleKind)_random.Next(1, 5);
-            if (_random.Next(2) == 0)
+            var kind = (SettleKind)_random.Next(1, 7);
+            if (_random.Next(3) == 0)
                 kind = SettleKind.Complete;
+            else if (_random.Next(3) == 0)
+                kind = SettleKind.Begin;
             Settle(
                 consumer,
                 partition,
@@ -318,14 +364,31 @@ public sealed class GroupModelTests
 
         private T Any<T>(List<T> items) => items[_random.Next(items.Count)];
 
-        private sealed record Consumer(uint Number, uint MaxInFlight, int Partitions)
+        private sealed record Consumer(uint Number, uint MaxInFlight, uint AtATime, int Partitions)
         {
+            public bool Says => AtATime != 0;
+
+            /// <summary>What it has alone.</summary>
+            public (int Partition, uint Id)? Alone { get; set; }
+
+            /// <summary>The partition that waits until it holds nothing.</summary>
+            public int? EmptiesFor { get; set; }
+
             public Subscription[] Members { get; } = new Subscription[Partitions];
+
+            /// <summary>Where it was full, and gets nothing until half of what waits there is worked off.</summary>
+            public bool[] WaitsForRoom { get; } = new bool[Partitions];
 
             public List<(GroupDelivery Delivery, DateTimeOffset Time)>[] Taken { get; } =
             [.. Enumerable.Range(0, Partitions).Select(_ => new List<(GroupDelivery, DateTimeOffset)>())];
 
             public HashSet<(int Partition, uint DeliveryId)> Expired { get; } = [];
+
+            public bool IsFull(int inFlight) =>
+                MaxInFlight != 0 && inFlight >= (int)MaxInFlight && !HasHalfOfItsRoom(inFlight);
+
+            public bool HasHalfOfItsRoom(int inFlight) =>
+                !Says || inFlight <= AtATime + (Math.Max(0, (int)MaxInFlight - (int)AtATime) / 2);
         }
     }
 }
