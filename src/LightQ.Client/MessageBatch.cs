@@ -101,9 +101,8 @@ public readonly struct MessageBatch
     /// <inheritdoc cref="Message.LockedUntil"/>
     public DateTimeOffset LockedUntil => new(Lock.LockedUntil, TimeSpan.Zero);
 
-    private BatchView View => new(Bytes);
-
-    private DeliveryLock Lock
+    /// <summary>What the messages are settled with.</summary>
+    internal DeliveryLock Lock
     {
         get
         {
@@ -111,6 +110,8 @@ public readonly struct MessageBatch
             return _lock;
         }
     }
+
+    private BatchView View => new(Bytes);
 
     /// <summary>
     /// Queues the completion of all its messages, and promises nothing; see <see cref="Message.QueueCompletion"/>.
