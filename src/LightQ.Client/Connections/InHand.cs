@@ -34,9 +34,12 @@ internal sealed class InHand
     {
         if (_first != Nothing && _told != _first)
             _outbox!.Settle(_begun!, _delivery, _first, (uint)_count);
-        (_outbox, _begun, _delivery, _count, _told) = (outbox, begun, delivery, count, isTold ? first : Nothing);
-        Interlocked.Exchange(ref _first, first); // Before the look at who watches: one of both sees the other.
-        if (isTold || (_isWatched != 0 && _watchedBy == outbox))
+        if (_begun != begun)
+            (_outbox, _begun) = (outbox, begun);
+        (_delivery, _count, _told) = (delivery, count, isTold ? first : Nothing);
+        // Before the look at who watches: of both, one sees the other, for the watcher waits until all have written.
+        Volatile.Write(ref _first, first);
+        if (isTold || (Volatile.Read(ref _isWatched) != 0 && _watchedBy == outbox))
             return;
         (_watchedBy, _isWatched) = (outbox, 1);
         outbox.Watch(this);
@@ -61,8 +64,16 @@ internal sealed class InHand
         Volatile.Write(ref _first, first + count);
     }
 
-    /// <summary>Gives what the broker is to be told now, and is not watched any more.</summary>
+    /// <summary>It is not watched any more.</summary>
     /// <param name="by">Who watched.</param>
+    public void EndWatch(Outbox by)
+    {
+        if (_watchedBy == by)
+            Volatile.Write(ref _isWatched, 0);
+    }
+
+    /// <summary>Gives what the broker is to be told now.</summary>
+    /// <param name="by">Who watched until now.</param>
     /// <param name="stream">The subscription.</param>
     /// <param name="range">What is in hand.</param>
     /// <returns>False when there is nothing to tell.</returns>
@@ -71,7 +82,6 @@ internal sealed class InHand
         (stream, range) = (0, default);
         if (_watchedBy != by)
             return false; // Of a connection that is gone.
-        Interlocked.Exchange(ref _isWatched, 0);
         long first = Volatile.Read(ref _first);
         if (first == Nothing || first == _told || _count <= 0)
             return false;

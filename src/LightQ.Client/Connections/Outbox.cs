@@ -284,6 +284,11 @@ internal abstract class Outbox(TimeProvider time)
             if (IsClosed)
                 return;
             foreach (InHand hand in _watched)
+                hand.EndWatch(this);
+            // Here, so that taking a message needs no fence of its own.
+            if (_watched.Count != 0)
+                Interlocked.MemoryBarrierProcessWide();
+            foreach (InHand hand in _watched)
             {
                 if (hand.TryTell(this, out uint stream, out SettleRange begun))
                     WriteSettle(stream, 0, begun);
