@@ -61,7 +61,7 @@ class SessionTests(unittest.TestCase):
             # What may be missing at the end of Subscribe stands there as zeros, which mean the same.
             if name == "Subscribe":
                 missing = len(expected) - len(data)
-                self.assertEqual(12, missing)
+                self.assertEqual(16, missing)
                 data = len(expected).to_bytes(4, "little") + data[4:] + bytes(missing)
             self.assertEqual(expected.hex(" "), data.hex(" "), name)
 

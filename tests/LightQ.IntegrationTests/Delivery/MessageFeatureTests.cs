@@ -82,12 +82,19 @@ public sealed class MessageFeatureTests
     [InlineData(TopicKind.Durable)]
     public async Task Messages_that_have_expired_are_told_and_not_delivered(TopicKind kind)
     {
-        await using TestServer server = await TestServer.StartAsync();
         var time = new ManualTime();
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                TimeProvider = time,
+                ConnectionTime = TimeProvider.System,
+            }
+        );
         await using var client = new LightQClient(
             LightQClientOptions.Parse(server.ConnectionString) with
             {
                 TimeProvider = time,
+                ConnectionTime = TimeProvider.System,
             }
         );
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);

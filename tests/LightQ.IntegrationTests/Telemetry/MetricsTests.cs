@@ -102,23 +102,23 @@ public sealed class MetricsTests
     [Fact]
     public async Task What_the_broker_refuses_is_counted_with_the_error_and_what_was_never_sent_is_not()
     {
-        await using TestServer server = await TestServer.StartAsync();
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                Broker = o.Broker with { MaxDelayedBatches = 1 },
+            }
+        );
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Transient }, Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
+        var later = new PublishOptions { Delay = TimeSpan.FromMinutes(1) };
+        await producer.PublishAsync("w"u8.ToArray(), later, cancellationToken: Cancelled);
         using var measurements = new RecordedMeasurements();
         using var spans = new RecordedSpans();
         LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
-            await producer.PublishAsync(
-                "x"u8.ToArray(),
-                new PublishOptions { Delay = TimeSpan.FromMinutes(1) },
-                cancellationToken: Cancelled
-            )
+            await producer.PublishAsync("x"u8.ToArray(), later, cancellationToken: Cancelled)
         );
-        Assert.Equal(ErrorCode.NotSupported, refused.Code);
-        await Assert.ThrowsAsync<LightQException>(async () =>
-            await producer.PublishAsync("y"u8.ToArray(), cancellationToken: Cancelled)
-        );
+        Assert.Equal(ErrorCode.ResourceExhausted, refused.Code);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () =>
             await producer.PublishAsync("z"u8.ToArray(), cancellationToken: new CancellationToken(canceled: true))
         );
@@ -126,11 +126,11 @@ public sealed class MetricsTests
         (double value, Dictionary<string, object?> attributes) = Assert.Single(
             measurements.Of("messaging.client.sent.messages", "send")
         );
-        Assert.Equal((1, "NotSupported"), (value, attributes["error.type"]));
+        Assert.Equal((1, "ResourceExhausted"), (value, attributes["error.type"]));
         (_, attributes) = Assert.Single(measurements.Of("messaging.client.operation.duration", "send"));
-        Assert.Equal("NotSupported", attributes["error.type"]);
-        Assert.Equal(3, spans.Named("send orders").Length);
-        Assert.Equal("NotSupported", spans.Named("send orders")[0].GetTagItem("error.type"));
-        Assert.EndsWith("CanceledException", (string?)spans.Named("send orders")[2].GetTagItem("error.type"));
+        Assert.Equal("ResourceExhausted", attributes["error.type"]);
+        Assert.Equal(2, spans.Named("send orders").Length);
+        Assert.Equal("ResourceExhausted", spans.Named("send orders")[0].GetTagItem("error.type"));
+        Assert.EndsWith("CanceledException", (string?)spans.Named("send orders")[1].GetTagItem("error.type"));
     }
 }
