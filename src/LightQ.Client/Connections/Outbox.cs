@@ -106,24 +106,11 @@ internal abstract class Outbox(TimeProvider time)
         {
             if (IsClosed)
                 return;
-            SettleRange waiting = completions.Range;
-            if (waiting.Count == 0)
+            var range = new SettleRange(completions.Kind, deliveryId, first, count);
+            if (completions.Add(range, out SettleRange before))
                 _settling.Add(completions);
-            if (
-                waiting.Count != 0
-                && waiting.DeliveryId == deliveryId
-                && waiting.FirstOffset + waiting.Count == first
-                && waiting.Count + (ulong)count <= uint.MaxValue
-            )
-            {
-                completions.Range = waiting with { Count = waiting.Count + count };
-            }
-            else
-            {
-                if (waiting.Count != 0)
-                    WriteSettle(completions.Stream, 0, waiting);
-                completions.Range = new SettleRange(completions.Kind, deliveryId, first, count);
-            }
+            if (before.Count != 0)
+                WriteSettle(completions.Stream, 0, before);
             SendSettlementsLater();
         }
     }
@@ -305,8 +292,7 @@ internal abstract class Outbox(TimeProvider time)
     {
         foreach (PendingSettlements completions in _settling)
         {
-            WriteSettle(completions.Stream, 0, completions.Range);
-            completions.Range = default;
+            WriteSettle(completions.Stream, 0, completions.TakeUnsent());
         }
         _settling.Clear();
         _settlementsDue = false;

@@ -16,11 +16,6 @@ namespace LightQ.Client.Consuming;
 /// </remarks>
 internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWorkItem, ILoop
 {
-    // Whose turn it is, where messages are locked: only that of the application may be ended from outside.
-    private const int Ours = 0,
-        Applications = 1,
-        LookedAt = 2;
-
     private readonly CancellationToken _cancellationToken;
     private readonly CancellationTokenSource? _either;
     private readonly Func<ILoop, CancellationToken, Task<Consumer>> _subscribe;
@@ -44,7 +39,10 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private long _movedAt;
     private long _worked;
     private int _workedOn;
-    private int _turn;
+
+    // Whose turn it is, where messages are locked: only that of the application may be ended from outside.
+    private bool _isApplications;
+    private bool _isLookedAt;
     private Task<bool>? _asked;
     private bool _isDisposed;
 
@@ -111,12 +109,15 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     public bool TryStop(out Settlements? settlements, out SettleRange rest)
     {
         (settlements, rest) = (null, default);
-        if (Interlocked.CompareExchange(ref _turn, LookedAt, Applications) != Applications)
-            return false;
-        if (_held is not null)
+        Volatile.Write(ref _isLookedAt, true);
+        // Here, so that asking for the next message needs no fence of its own: a reader whose turn this does not see
+        // from here on sees that it is looked at.
+        Interlocked.MemoryBarrierProcessWide();
+        bool isApplications = Volatile.Read(ref _isApplications);
+        if (isApplications && _held is not null)
             (settlements, rest) = (Lock.Settlements, CutOff(_held, 0));
-        Volatile.Write(ref _turn, Applications);
-        return true;
+        Volatile.Write(ref _isLookedAt, false);
+        return isApplications;
     }
 
     public virtual async ValueTask DisposeAsync()
@@ -174,7 +175,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         if (_held is null)
             return;
         _held.Next = next;
-        Volatile.Write(ref _turn, Applications);
+        Volatile.Write(ref _isApplications, true);
     }
 
     /// <summary>Looks at the batch that has just become the current one.</summary>
@@ -270,10 +271,11 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <returns>Whether it was the application's.</returns>
     private bool TakeTurn()
     {
-        int turn;
-        while ((turn = Interlocked.CompareExchange(ref _turn, Ours, Applications)) == LookedAt)
+        bool wasApplications = _isApplications;
+        Volatile.Write(ref _isApplications, false);
+        while (Volatile.Read(ref _isLookedAt))
             Thread.Yield();
-        return turn == Applications;
+        return wasApplications;
     }
 
     /// <summary>Whether a delivery may still be handed out; keeps its lock if so.</summary>

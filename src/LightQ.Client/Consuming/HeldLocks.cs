@@ -39,7 +39,7 @@ internal sealed class HeldLocks : IDisposable
     private const int CompanyShare = 16;
 
     private readonly Outbox _outbox;
-    private readonly uint _stream;
+    private readonly PendingSettlements _settled;
     private readonly TimeProvider _time;
     private readonly ILoop _loop;
     private readonly Lock _gate = new();
@@ -50,19 +50,18 @@ internal sealed class HeldLocks : IDisposable
     private HeldLock? _first;
     private HeldLock? _last;
     private long _timerDue = long.MaxValue;
-    private SettleRange _closing;
     private int _open;
     private long _settledAt;
     private bool _hasSettled;
     private bool _hasEnded;
 
     /// <param name="outbox">Sends to the broker.</param>
-    /// <param name="stream">The subscription.</param>
+    /// <param name="settled">What the subscription has settled.</param>
     /// <param name="time">The client's clock.</param>
     /// <param name="loop">Hands out what is delivered.</param>
-    public HeldLocks(Outbox outbox, uint stream, TimeProvider time, ILoop loop)
+    public HeldLocks(Outbox outbox, PendingSettlements settled, TimeProvider time, ILoop loop)
     {
-        (_outbox, _stream, _time, _loop) = (outbox, stream, time, loop);
+        (_outbox, _settled, _time, _loop) = (outbox, settled, time, loop);
         _timer = ClientTimer.Create(time, static locks => ((HeldLocks)locks!).OnTimer(), this);
     }
 
@@ -143,15 +142,8 @@ internal sealed class HeldLocks : IDisposable
     {
         lock (_gate)
         {
-            _hasSettled = true;
-            // One after the other, as most are settled: noted together.
-            if (_closing.DeliveryId == id && first == _closing.FirstOffset + _closing.Count)
-            {
-                _closing = _closing with { Count = _closing.Count + count };
-                return;
-            }
             Close();
-            _closing = new SettleRange(SettleKind.Complete, id, first, count);
+            _settled.Note(new SettleRange(SettleKind.Complete, id, first, count));
         }
     }
 
@@ -318,10 +310,10 @@ internal sealed class HeldLocks : IDisposable
     /// <summary>Notes what was settled. Called under the gate, before anything that depends on it.</summary>
     private void Close()
     {
-        if (_closing.Count == 0)
+        SettleRange settled = _settled.TakeUnnoted();
+        if (settled.Count == 0)
             return;
-        SettleRange settled = _closing;
-        _closing = default;
+        _hasSettled = true;
         if (!_byId.TryGetValue(settled.DeliveryId, out HeldLock? held))
             return;
         int before = held.Open;
@@ -356,7 +348,7 @@ internal sealed class HeldLocks : IDisposable
     {
         if (_renewals.Count == 0)
             return;
-        _outbox.Settle(_stream, RenewalTag, CollectionsMarshal.AsSpan(_renewals));
+        _outbox.Settle(_settled.Stream, RenewalTag, CollectionsMarshal.AsSpan(_renewals));
         _renewals.Clear();
     }
 

@@ -1,4 +1,5 @@
 using LightQ.Client.Batches;
+using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -41,7 +42,13 @@ internal static class MadeMessage
     public static DeliveryLock Lock(int deliveryCount, Func<MessageSettlement, SettleOutcome>? settle)
     {
         var place = new OperationPlace(new LightQClientOptions(), "", 0);
-        var settlements = new Settlements(null, 0, "", isGroup: true, new ConsumeOperations(place))
+        var settlements = new Settlements(
+            null,
+            new PendingSettlements(0),
+            "",
+            isGroup: true,
+            new ConsumeOperations(place)
+        )
         {
             Answer = settle ?? (static _ => SettleOutcome.Done),
         };

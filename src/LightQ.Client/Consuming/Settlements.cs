@@ -12,12 +12,17 @@ namespace LightQ.Client.Consuming;
 /// same offsets. Without an outbox it belongs to a message that no broker has delivered, and <see cref="Answer"/> is
 /// set.
 /// </remarks>
-internal sealed class Settlements(Outbox? outbox, uint stream, string topic, bool isGroup, ConsumeOperations operations)
+internal sealed class Settlements(
+    Outbox? outbox,
+    PendingSettlements completions,
+    string topic,
+    bool isGroup,
+    ConsumeOperations operations
+)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
-    private readonly PendingSettlements _completions = new(stream);
-    private readonly PendingSettlements _begun = new(stream, SettleKind.Begin);
+    private readonly PendingSettlements _begun = new(completions.Stream, SettleKind.Begin);
     private InHand? _hand;
     private LightQException? _end;
     private uint _lastTag;
@@ -25,7 +30,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     private volatile bool _hasBegun;
 
     /// <summary>The subscription.</summary>
-    public uint Stream { get; } = stream;
+    public uint Stream { get; } = completions.Stream;
 
     /// <summary>What spans and measurements say of it.</summary>
     public ConsumeOperations Operations { get; } = operations;
@@ -81,9 +86,15 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
             Answer!(new MessageSettlement(SettleKind.Complete, first, null, ""));
             return;
         }
-        // First: a renewal that follows must not name what is settled.
-        Locks?.Settling(deliveryId, first, (uint)count);
-        outbox.Settle(_completions, deliveryId, first, (uint)count);
+        if (!completions.TryExtend(deliveryId, first, (uint)count))
+        {
+            // First: a renewal that follows must not name what is settled.
+            if (Locks is not null)
+                Locks.Settling(deliveryId, first, (uint)count);
+            else
+                completions.Note(new SettleRange(SettleKind.Complete, deliveryId, first, (uint)count));
+            outbox.Settle(completions, deliveryId, first, (uint)count);
+        }
         _hand?.OnSettled(first, count);
     }
 

@@ -122,12 +122,13 @@ internal sealed class Subscription : ClientStream
             _stream = connection.Register(this);
             ForgetBatch();
             bool isGroup = Options.Group is not null;
+            var completions = new PendingSettlements(_stream);
             _settlements =
                 Options.SettleMode == SettleMode.Explicit
-                    ? new Settlements(connection.Outbox, _stream, Topic, isGroup, Operations)
+                    ? new Settlements(connection.Outbox, completions, Topic, isGroup, Operations)
                     {
                         Locks = isGroup
-                            ? new HeldLocks(connection.Outbox, _stream, _consumer.Time, _consumer.Loop)
+                            ? new HeldLocks(connection.Outbox, completions, _consumer.Time, _consumer.Loop)
                             : null,
                         Late = isGroup ? _consumer.Late : null,
                         CanReturn = isGroup && connection.HasWindow,

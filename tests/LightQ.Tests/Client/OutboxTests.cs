@@ -21,7 +21,13 @@ public sealed class OutboxTests
     {
         _outbox = new DrivenOutbox(_time);
         var place = new OperationPlace(new LightQClientOptions(), "t", 0);
-        _settlements = new Settlements(_outbox, Stream, "t", isGroup: false, new ConsumeOperations(place));
+        _settlements = new Settlements(
+            _outbox,
+            new PendingSettlements(Stream),
+            "t",
+            isGroup: false,
+            new ConsumeOperations(place)
+        );
     }
 
     [Fact]
