@@ -17,10 +17,12 @@ internal static class BrokerIdentity
 
     private const int IdDigits = 32;
 
+    /// <param name="directory">The data directory.</param>
+    /// <param name="events">Told when a broker has worked there, and its id is gone.</param>
     /// <exception cref="DataDirectoryException">
     /// The file is damaged: another id would be taken for another broker.
     /// </exception>
-    public static Guid ReadOrCreate(string directory)
+    public static Guid ReadOrCreate(string directory, IStorageEvents? events = null)
     {
         string path = Path.Combine(directory, FileName);
         if (File.Exists(path))
@@ -34,6 +36,8 @@ internal static class BrokerIdentity
                     new InvalidDataException(Encoding.Latin1.GetString(content))
                 );
         }
+        if (Directory.Exists(Path.Combine(directory, "groups")))
+            events?.OnRebuilt($"the file '{FileName}', which was missing: the broker has another id from now on");
         var id = Guid.NewGuid();
         string temporary = path + ".new";
         using (var file = new FileStream(temporary, FileMode.Create, FileAccess.Write))

@@ -13,6 +13,9 @@ public interface IStorageEvents
     /// <summary>Messages were found damaged; once for every range. The topic goes on, with a gap there.</summary>
     void OnDamaged(Partition partition, JournalDamage damage);
 
+    /// <summary>A start made something anew that was not as it had been left; nothing is lost by it.</summary>
+    void OnRebuilt(string what);
+
     /// <summary>A partition takes nothing more until the broker is started again.</summary>
     void OnTopicFailed(Partition partition, JournalFailure failure);
 

@@ -94,7 +94,7 @@ public sealed class LightQBroker : IAsyncDisposable
                 }
             );
             TopicCatalog.ThrowIfGone(directory);
-            Id = BrokerIdentity.ReadOrCreate(directory);
+            Id = BrokerIdentity.ReadOrCreate(directory, options.StorageEvents);
             _catalog = CatalogOpening.Open(directory, _environment, options.Replication, time, OnCatalogFailure);
             _names = new ProducerNames(_catalog, () => _options, Refusals);
             Users = new UserStore(_catalog, time, () => _options, Refusals);
@@ -112,7 +112,8 @@ public sealed class LightQBroker : IAsyncDisposable
                 () => _options,
                 Refusals,
                 Groups.SettledRetention.SettledBefore,
-                _catalog.SharedProducerCheck
+                _catalog.SharedProducerCheck,
+                KnownOffsets.Of(_positions)
             );
             _replicas = new Replicas(_opener, Groups, ServeOwned, () => _options, time);
             _remover = new TopicRemover(_catalog, _opener, Groups, _replicas);
@@ -633,21 +634,16 @@ public sealed class LightQBroker : IAsyncDisposable
         BrokerOptions limits = _options;
         if (_topics.Count >= limits.MaxTopics)
         {
-            throw Refusals.Exhausted(
-                nameof(BrokerOptions.MaxTopics),
-                limits.MaxTopics,
-                $"There are {_topics.Count} topics"
-            );
+            string found = $"There are {_topics.Count} topics";
+            throw Refusals.Exhausted(nameof(BrokerOptions.MaxTopics), limits.MaxTopics, found);
         }
 
         long partitions = _topics.Values.Sum(t => (long)t.Settings.Partitions);
         if (partitions + settings.Partitions > limits.MaxPartitions)
         {
-            throw Refusals.Exhausted(
-                nameof(BrokerOptions.MaxPartitions),
-                limits.MaxPartitions,
-                $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more"
-            );
+            string found =
+                $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more";
+            throw Refusals.Exhausted(nameof(BrokerOptions.MaxPartitions), limits.MaxPartitions, found);
         }
     }
 

@@ -142,6 +142,9 @@ internal static partial class ServerLog
     [LoggerMessage(2024, LogLevel.Warning, "The positions of groups are stored again, all of them")]
     public static partial void PositionsStored(ILogger logger);
 
+    [LoggerMessage(2014, LogLevel.Warning, "Made anew, as it was not as it had been left: {What}")]
+    public static partial void Rebuilt(ILogger logger, string what);
+
     [LoggerMessage(2025, LogLevel.Error, "The disk refused {What}: {Reason}")]
     public static partial void DiskRefused(ILogger logger, string what, string reason);
 

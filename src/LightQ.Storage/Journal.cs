@@ -70,6 +70,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
             segment.Owner = this;
         }
         RequestLook();
+        Rebuilt = recovered.Rebuilt;
         _log.NoteDamage(recovered.Damage);
         environment.Scrubber.Add(_log);
     }
@@ -140,6 +141,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// What was found damaged since the journal was opened and is not past retention. Readers get a gap there.
     /// </summary>
     public IEnumerable<JournalDamage> Damage => _log.Damage.Where(damage => damage.LastOffset >= StartOffset);
+
+    /// <summary>What the start has made anew because it was not as it had been left, for people.</summary>
+    public IReadOnlyList<string> Rebuilt { get; }
 
     /// <summary>Why the journal stopped for good; null while it works.</summary>
     public JournalFailure? Failure => _log.Failure;

@@ -337,7 +337,8 @@ internal sealed class JournalHousekeeping(
                 durable,
                 _log.Epoch,
                 clean,
-                _log.Key
+                _log.Key,
+                IsBegun: !clean // The writer leaves rest when it has a file to write to.
             )
         );
         _checkpointPosition = durable.Position;

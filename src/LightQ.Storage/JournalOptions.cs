@@ -148,6 +148,12 @@ public sealed record JournalOptions
     public Func<long>? SettledBefore { get; init; }
 
     /// <summary>
+    /// Asked at a start for the log's epoch: everything below the offset was durable in that epoch, as something beside
+    /// the log says. 0, and null, say nothing.
+    /// </summary>
+    public Func<uint, long>? KnownBelow { get; init; }
+
+    /// <summary>
     /// Asked under the append lock when a new segment begins: the state of idempotent producers at that boundary. Null
     /// keeps none.
     /// </summary>

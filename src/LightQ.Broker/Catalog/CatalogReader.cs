@@ -53,6 +53,24 @@ public static class CatalogReader
         return topics;
     }
 
+    /// <summary>The topics of a catalog, as far as its records are valid, whose settings are of a kind.</summary>
+    internal static IReadOnlySet<Guid> ReadTopics(string directory, Func<TopicSettings, bool> isWanted)
+    {
+        var topics = new HashSet<Guid>();
+        JournalInspector.InspectRecords(
+            directory,
+            bytes =>
+            {
+                var record = CatalogRecord.Read(bytes);
+                if (record.Topic is { } topic && isWanted(topic.Settings))
+                    topics.Add(topic.Id);
+                if (record.DeletedTopic is { } deleted)
+                    topics.Remove(deleted);
+            }
+        );
+        return topics;
+    }
+
     /// <summary>Reads what the valid records of a catalog say, which is what a repair leaves of it.</summary>
     /// <param name="directory">The data directory's <c>catalog</c>.</param>
     /// <exception cref="IOException">It cannot be read.</exception>

@@ -25,7 +25,8 @@ internal sealed class PartitionOpener(
     Func<BrokerOptions> broker,
     LimitRefusals refusals,
     Func<Partition, long> settledBefore,
-    Func<Func<Guid, ulong, uint, bool>> producers
+    Func<Func<Guid, ulong, uint, bool>> producers,
+    KnownOffsets known
 )
 {
     private const int Threads = 8;
@@ -312,9 +313,15 @@ internal sealed class PartitionOpener(
             MustExist = !isNew,
             ReadLevel = settings.ReadLevel,
             ProducerSnapshot = partition.SaveState,
+            KnownBelow =
+                !isNew && KnownOffsets.Counts(settings)
+                    ? epoch => known.Below(partition.Topic.Id, (int)partition.Index, epoch)
+                    : null,
         };
         var recovery = new Recovery(partition, (id, epoch) => isProducer(partition.Topic.Id, id, epoch));
         Journal journal = Journal.Open(options, environment, recovery, new Listener(partition, broker().StorageEvents));
+        foreach (string what in journal.Rebuilt)
+            broker().StorageEvents?.OnRebuilt($"of topic {partition.Topic.Name}, partition {partition.Index}, {what}");
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;
         Label(partition.Topic);
         return journal;

@@ -1,5 +1,6 @@
 using System.Globalization;
 using LightQ.Broker.Catalog;
+using LightQ.Broker.Groups;
 using LightQ.Cli.Output;
 using LightQ.Protocol;
 using LightQ.Storage;
@@ -19,12 +20,14 @@ internal sealed class JournalTarget : IDisposable
     private const string Topics = "topics";
 
     private readonly DataDirectoryLock? _lock;
+    private readonly Lazy<KnownOffsets?> _known;
 
     private JournalTarget(string path, string? root, DataDirectoryLock? heldLock)
     {
         Path = path;
         Root = root;
         _lock = heldLock;
+        _known = new Lazy<KnownOffsets?>(() => root is null ? null : KnownOffsets.Read(root));
         Cluster = root is null ? null : CatalogReader.FindCluster(root);
         if (root is not null && Directory.Exists(System.IO.Path.Combine(root, Catalog)))
             KnownTopics = CatalogReader.ReadDurableTopics(System.IO.Path.Combine(root, Catalog), out _);
@@ -74,6 +77,14 @@ internal sealed class JournalTarget : IDisposable
         Root != Path || Records.Count == 0 || KnownTopics is null || Cluster is not null
             ? []
             : KnownTopics.SelectMany(t => Missing(t.Key, t.Value.Name, t.Value.Partitions));
+
+    /// <summary>
+    /// What the positions of groups say of how far a partition's log had been durable; null for nothing.
+    /// </summary>
+    public Func<uint, long>? KnownBelow(JournalPartition partition) =>
+        partition.TopicId is { } topic && _known.Value is { } known
+            ? epoch => known.Below(topic, partition.Partition, epoch)
+            : null;
 
     /// <exception cref="CommandException">The path is none of these.</exception>
     /// <exception cref="DataDirectoryException">A broker holds the data directory.</exception>

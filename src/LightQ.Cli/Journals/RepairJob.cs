@@ -104,7 +104,8 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
                         {
                             cancellationToken.ThrowIfCancellationRequested();
                             _console.Progress($"{partition.Title}: {file}");
-                        }
+                        },
+                        target.KnownBelow(partition)
                     )
                 )
             );

@@ -30,7 +30,8 @@ internal sealed class VerifyJob(string path, OutputFormat output)
                         {
                             cancellationToken.ThrowIfCancellationRequested();
                             _console.Progress($"{partition.Title}: {file}");
-                        }
+                        },
+                        target.KnownBelow(partition)
                     )
                 )
             );

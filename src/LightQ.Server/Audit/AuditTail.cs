@@ -61,7 +61,8 @@ internal sealed record AuditTail(string? File, long Length, long TornBytes, long
             return null; // Made just before a crash.
         byte[] bytes = new byte[AuditHead.FileBytes];
         int read = file.Read(bytes, 0);
-        isDamaged = !AuditHead.TryParse(Encoding.ASCII.GetString(bytes, 0, read).TrimEnd(), out AuditHead head);
+        bool isHead = AuditHead.TryParse(Encoding.ASCII.GetString(bytes, 0, read).TrimEnd(), out AuditHead head);
+        isDamaged = !isHead || file.Length > AuditHead.FileBytes;
         return isDamaged ? null : head;
     }
 

@@ -131,6 +131,10 @@ internal sealed class AuditWriter : IDisposable
                 head.Sync();
                 _files.SyncDirectory(_directory);
             }
+            else if (head.Length > AuditHead.FileBytes)
+            {
+                head.SetLength(AuditHead.FileBytes); // The first line of this start says that it was longer.
+            }
         }
         catch
         {

@@ -166,6 +166,19 @@ internal sealed class DirectoryChecks(string path)
             );
         }
 
+        foreach (string records in IsInUse ? [] : new[] { "catalog", "groups" })
+        {
+            if (JournalInspector.FindRecordDamage(Path.Combine(Full, records)) is { } damage)
+            {
+                yield return Finding.Failed(
+                    records,
+                    damage,
+                    $"Put '{Path.Combine(Full, records)}' back, or see what 'lightq journal repair {Full}' can mend: "
+                        + "no broker starts until then."
+                );
+            }
+        }
+
         if (FilePermissions.IsWrittenByOthers(Full))
         {
             yield return Finding.Warning(

@@ -34,6 +34,9 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
         );
 
     /// <inheritdoc/>
+    public void OnRebuilt(string what) => ServerLog.Rebuilt(logger, what);
+
+    /// <inheritdoc/>
     public void OnTopicFailed(Partition partition, JournalFailure failure) =>
         ServerLog.TopicFailed(
             logger,

@@ -170,6 +170,7 @@ public sealed class JournalSnapshot
             int read = file.Read(buffer.Span[..(int)Math.Min(buffer.Length, length - position)], position);
             if (read == 0)
                 throw new IOException($"'{segment.Path}' ends at byte {position}; {length} had been written to it.");
+            SegmentExtent.Clear(buffer.Span[..read], position); // The copy ends where the log does.
             await sink.WriteAsync(buffer[..read], cancellationToken).ConfigureAwait(false);
             position += read;
         }

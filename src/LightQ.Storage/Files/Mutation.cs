@@ -71,6 +71,22 @@ internal static class Mutation
         false;
 #endif
 
+    /// <summary>A file that is shorter than it was made, or gone, passes for the end of the log.</summary>
+    public static bool TrustLength =>
+#if MUTANT_TRUSTLENGTH
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>A catalog counts that ends before what is noted of it.</summary>
+    public static bool NoRecordEnd =>
+#if MUTANT_NORECORDEND
+        true;
+#else
+        false;
+#endif
+
     /// <summary>Files get their length and no blocks.</summary>
     public static bool SparseSegment =>
 #if MUTANT_SPARSESEGMENT

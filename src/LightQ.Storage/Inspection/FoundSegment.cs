@@ -8,6 +8,7 @@ namespace LightQ.Storage.Inspection;
 /// <param name="Path">The file.</param>
 /// <param name="FileBytes">Its length.</param>
 /// <param name="Header">Its header page; null when that is not valid.</param>
+/// <param name="Extent">What its first page says of how much there must be.</param>
 /// <param name="IsBlank">Whether the header page is all zero: made ahead and not used, as far as it says.</param>
 /// <param name="Refusal">
 /// Why the file must not be touched: its format is of a later version. Null when it may be.
@@ -17,6 +18,7 @@ internal sealed record FoundSegment(
     string Path,
     long FileBytes,
     SegmentHeader? Header,
+    SegmentExtent Extent,
     bool IsBlank,
     string? Refusal
 )
@@ -38,7 +40,7 @@ internal sealed record FoundSegment(
 
     /// <summary>Opens the file for reading only.</summary>
     public Segment Open(IFileSystem files, SegmentHeader header) =>
-        new(files, Path, header, FileBytes, files.Open(Path, OpenMode.Read));
+        new(files, Path, header, FileBytes, files.Open(Path, OpenMode.Read)) { Extent = Extent };
 
     private static FoundSegment Read(string path, long ordinal, IFileSystem files)
     {
@@ -49,11 +51,19 @@ internal sealed record FoundSegment(
         {
             SegmentHeader? header =
                 SegmentHeader.TryRead(page, out SegmentHeader read) && read.Ordinal == ordinal ? read : null;
-            return new FoundSegment(ordinal, path, file.Length, header, !page.ContainsAnyExcept((byte)0), null);
+            return new FoundSegment(
+                ordinal,
+                path,
+                file.Length,
+                header,
+                header is { } known ? SegmentExtent.Read(page, known.Crc()) : default,
+                !page.ContainsAnyExcept((byte)0),
+                null
+            );
         }
         catch (JournalFormatException e)
         {
-            return new FoundSegment(ordinal, path, file.Length, null, false, e.Message);
+            return new FoundSegment(ordinal, path, file.Length, null, default, false, e.Message);
         }
     }
 }

@@ -2,6 +2,7 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
+using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 
@@ -25,9 +26,14 @@ public static class JournalInspector
     /// <param name="directory">Its directory.</param>
     /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
     /// <param name="progress">Gets the name of each segment before it is read; may be null.</param>
+    /// <param name="knownBelow">See <see cref="JournalOptions.KnownBelow"/>.</param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
-    public static JournalReport Inspect(string directory, Guid? topicId = null, Action<string>? progress = null) =>
-        Inspect(directory, topicId, PlatformFileSystem.Choose(), progress).Report;
+    public static JournalReport Inspect(
+        string directory,
+        Guid? topicId = null,
+        Action<string>? progress = null,
+        Func<uint, long>? knownBelow = null
+    ) => Inspect(directory, topicId, PlatformFileSystem.Choose(), progress, knownBelow).Report;
 
     /// <summary>Inspects a journal of records: the catalog, or the groups' positions.</summary>
     /// <param name="directory">Its directory.</param>
@@ -38,6 +44,19 @@ public static class JournalInspector
     /// </exception>
     public static JournalReport InspectRecords(string directory, RecordReplay? replay = null) =>
         InspectRecords(directory, PlatformFileSystem.Choose(), replay);
+
+    /// <summary>What is damaged or missing of a journal of records, for people; null when nothing is.</summary>
+    /// <param name="directory">Its directory; one that was never made is no damage.</param>
+    /// <exception cref="IOException">The disk refuses to read.</exception>
+    public static string? FindRecordDamage(string directory)
+    {
+        IFileSystem files = PlatformFileSystem.Choose();
+        if (!IsJournal(directory, files) && !files.Exists(RecordEnd.PathOf(directory)))
+            return null;
+        return InspectRecords(directory, files)
+            .Report.Findings.FirstOrDefault(f => f.Kind == FindingKind.Damage)
+            ?.Detail;
+    }
 
     /// <summary>Reads the batches of a journal of records, each of one record.</summary>
     /// <param name="directory">Its directory.</param>
@@ -101,7 +120,8 @@ public static class JournalInspector
         string directory,
         Guid? topicId,
         IFileSystem files,
-        Action<string>? progress
+        Action<string>? progress,
+        Func<uint, long>? knownBelow = null
     )
     {
         var findings = new List<JournalFinding>();
@@ -115,12 +135,25 @@ public static class JournalInspector
         {
             refusal = e.Message;
         }
-        LogSurvey survey = LogSurvey.OfJournal(directory, files, checkpoint, topicId, progress ?? (static _ => { }));
+        (uint epoch, string? epochRefusal) = ReadEpoch(directory, files, findings);
+        LogSurvey survey = LogSurvey.OfJournal(
+            directory,
+            files,
+            checkpoint,
+            topicId,
+            knownBelow,
+            epoch,
+            progress ?? (static _ => { })
+        );
         if (refusal is not null)
         {
             survey.Refuse(CheckpointFile.Name, refusal);
         }
-        else if (checkpoint is null && survey.Segments.Count > 0 && findings.Count == 0)
+        else if (
+            checkpoint is null
+            && survey.Segments.Count > 0
+            && !findings.Exists(f => f.File == CheckpointFile.Name)
+        )
         {
             findings.Add(
                 new JournalFinding(
@@ -134,40 +167,77 @@ public static class JournalInspector
             );
         }
 
+        if (epochRefusal is not null)
+            survey.Refuse(EpochFile.Name, epochRefusal);
+        findings.AddRange(survey.Findings);
+        return (survey, ReportOf(directory, survey, findings));
+    }
+
+    /// <summary>The last epoch of the file of them, 0 for none, and why it must not be touched.</summary>
+    private static (uint Epoch, string? Refusal) ReadEpoch(
+        string directory,
+        IFileSystem files,
+        List<JournalFinding> findings
+    )
+    {
         try
         {
-            if (EpochFile.Read(files, directory) is null)
-            {
-                findings.Add(
-                    new JournalFinding(
-                        FindingKind.Note,
-                        EpochFile.Name,
-                        0,
-                        -1,
-                        -1,
-                        "the file is not valid; the next start rebuilds it from the batches"
-                    )
-                );
-            }
+            if (EpochFile.Read(files, directory) is { } epochs)
+                return (epochs.Count > 0 ? epochs[^1].Epoch : 0, null);
         }
         catch (JournalFormatException e)
         {
-            survey.Refuse(EpochFile.Name, e.Message);
+            return (0, e.Message);
         }
-        findings.AddRange(survey.Findings);
-        return (survey, ReportOf(directory, survey, findings));
+        findings.Add(
+            new JournalFinding(
+                FindingKind.Note,
+                EpochFile.Name,
+                0,
+                -1,
+                -1,
+                "the file is not valid; the next start rebuilds it from the batches"
+            )
+        );
+        return (0, null);
     }
 
     internal static (LogSurvey Survey, JournalReport Report) InspectRecords(string directory, IFileSystem files)
     {
         List<FoundSegment> generations = FoundSegment.In(directory, files);
+        RecordEnd? noted = RecordEnd.Read(files, directory, out _);
         // The newest generation is all there is; an older one is left from a stop in the middle of a compaction.
-        FoundSegment newest =
-            generations.Count > 0
-                ? generations[^1]
-                : throw new FileNotFoundException($"'{directory}' holds no journal.");
-        LogSurvey survey = LogSurvey.OfRecords(directory, files, newest, static _ => { });
+        if (generations.Count == 0)
+        {
+            LogSurvey none = LogSurvey.OfJournal(directory, files, null, null, null, 0, static _ => { });
+            if (noted?.FindLoss(null, null) is not { } gone)
+                throw new FileNotFoundException($"'{directory}' holds no journal.");
+            none.Refuse(
+                SegmentName.Of(noted.Value.Generation, SegmentName.Log),
+                $"{gone}. Put it back from a copy, or remove '{RecordEnd.PathOf(directory)}' and begin without it"
+            );
+            return (none, ReportOf(directory, none, [.. none.Findings]));
+        }
+        LogSurvey survey = LogSurvey.OfRecords(directory, files, generations[^1], static _ => { });
+        if (noted is { } note && note.FindLoss(survey.End, CrcAt(survey, files, note.Offset)) is { } loss)
+            survey.LoseEnd(note.Offset, loss);
         return (survey, ReportOf(directory, survey, [.. survey.Findings]));
+    }
+
+    /// <summary>The checksum to which a record at an offset refers, or the next one would.</summary>
+    private static uint? CrcAt(LogSurvey survey, IFileSystem files, long offset)
+    {
+        if (survey.End.Offset == offset)
+            return survey.End.ChainCrc;
+        uint? crc = null;
+        new LogContents(survey, files).Read(
+            (_, _, batch, isValid) =>
+            {
+                if (isValid && batch.BaseOffset == offset)
+                    crc = batch.PreviousCrc;
+            }
+        );
+        return crc;
     }
 
     private static JournalReport ReportOf(string directory, LogSurvey survey, IReadOnlyList<JournalFinding> findings)

@@ -47,6 +47,7 @@ public sealed class JournalRepair
             .. survey.Segments.SelectMany(s =>
                 s.Holes.Select(h => new RepairLoss(s.Name, h.Start.Offset, h.NextOffset - 1, h.Bytes))
             ),
+            .. survey.LostEnd is { } end ? [end] : Array.Empty<RepairLoss>(),
         ];
         Refusal =
             survey.Refusal
@@ -78,8 +79,13 @@ public sealed class JournalRepair
     /// <param name="directory">Its directory.</param>
     /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
     /// <param name="progress">Gets the name of each segment before it is read; may be null.</param>
-    public static JournalRepair Plan(string directory, Guid? topicId = null, Action<string>? progress = null) =>
-        Plan(directory, topicId, PlatformFileSystem.Choose(), progress);
+    /// <param name="knownBelow">See <see cref="JournalOptions.KnownBelow"/>.</param>
+    public static JournalRepair Plan(
+        string directory,
+        Guid? topicId = null,
+        Action<string>? progress = null,
+        Func<uint, long>? knownBelow = null
+    ) => Plan(directory, topicId, PlatformFileSystem.Choose(), progress, knownBelow);
 
     /// <summary>
     /// Plans the repair of a journal of records: the catalog, or the groups' positions. Changes nothing.
@@ -91,10 +97,17 @@ public sealed class JournalRepair
         string directory,
         Guid? topicId,
         IFileSystem files,
-        Action<string>? progress = null
+        Action<string>? progress = null,
+        Func<uint, long>? knownBelow = null
     )
     {
-        (LogSurvey survey, JournalReport report) = JournalInspector.Inspect(directory, topicId, files, progress);
+        (LogSurvey survey, JournalReport report) = JournalInspector.Inspect(
+            directory,
+            topicId,
+            files,
+            progress,
+            knownBelow
+        );
         return new JournalRepair(directory, files, survey, report, hasCheckpoint: true);
     }
 
@@ -122,15 +135,29 @@ public sealed class JournalRepair
             quarantine.Keep(stray.Path);
             _files.Delete(stray.Path);
         }
-        foreach (SurveyedSegment segment in _survey.Segments.Where(s => s.NeedsRepair))
+        for (int i = 0; i < _survey.Segments.Count; i++)
         {
+            SurveyedSegment segment = _survey.Segments[i];
+            if (!segment.NeedsRepair)
+                continue;
             if (segment.File is { } file && _files.Exists(file.Path))
                 quarantine.Keep(file.Path);
-            RepairedSegment.Write(_directory, _files, segment, Report.Epoch);
+            long next = i + 1 < _survey.Segments.Count ? _survey.Segments[i + 1].FileBytes : 0;
+            RepairedSegment.Write(_directory, _files, segment, Report.Epoch, _hasCheckpoint ? next : null);
         }
         if (_hasCheckpoint)
             WriteState();
+        else
+            ForgetEnd();
         return quarantine.WriteReport(now, ReportText(now, steps));
+    }
+
+    /// <summary>The last step: the next start notes the end that there is now.</summary>
+    private void ForgetEnd()
+    {
+        string noted = RecordEnd.PathOf(_directory);
+        _files.Delete(noted);
+        _files.SyncDirectory(Path.GetDirectoryName(noted)!);
     }
 
     private void WriteState()
@@ -148,7 +175,9 @@ public sealed class JournalRepair
                 first.Key
             );
         CheckpointFile checkpoints = CheckpointFile.Open(_files, _directory, out _, out _);
-        checkpoints.Write(state with { Clean = false });
+        // What groups know of this epoch, they know of what is lost with its end.
+        uint epoch = _survey.LosesEnd ? Report.Epoch + 1 : state.Epoch;
+        checkpoints.Write(state with { Clean = false, IsBegun = false, Epoch = epoch });
     }
 
     private IEnumerable<string> DescribeSteps()
@@ -164,6 +193,13 @@ public sealed class JournalRepair
             : $"write {segment.Name} anew";
             foreach (LogHole hole in segment.Holes)
                 yield return $"put a gap over offsets {hole.Start.Offset} to {hole.NextOffset - 1} in {segment.Name}";
+        }
+        if (_survey.LosesEnd)
+        {
+            yield return _hasCheckpoint
+                ? $"end the log at offset {_survey.End.Offset}: what was behind is lost, however much it was, and its "
+                    + "offsets are given again, in another epoch"
+                : $"let the journal end at record {_survey.End.Offset}";
         }
         if (_hasCheckpoint)
             yield return "mark the stop as unclean: the next start raises the epoch";

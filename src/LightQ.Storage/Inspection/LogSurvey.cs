@@ -21,6 +21,7 @@ internal sealed class LogSurvey
     private readonly Action<string> _progress;
     private readonly Checkpoint? _checkpoint;
     private readonly bool _proofOnly;
+    private readonly long _knownOffset;
     private readonly List<FoundSegment> _found;
     private readonly List<SurveyedSegment> _segments = [];
     private readonly List<JournalFinding> _findings = [];
@@ -34,6 +35,7 @@ internal sealed class LogSurvey
         List<FoundSegment> found,
         SegmentHeader identity,
         bool proofOnly,
+        long knownOffset,
         Action<string> progress
     )
     {
@@ -43,6 +45,7 @@ internal sealed class LogSurvey
         _found = found;
         _identity = identity;
         _proofOnly = proofOnly;
+        _knownOffset = knownOffset;
         _progress = progress;
     }
 
@@ -63,6 +66,12 @@ internal sealed class LogSurvey
 
     /// <summary>Files that are no part of the log and in the way of it: to be set aside.</summary>
     public List<FoundSegment> Strays { get; } = [];
+
+    /// <summary>Whether what is missing was the log's end, so that how much it was is not known for certain.</summary>
+    public bool LosesEnd { get; private set; }
+
+    /// <summary>Records that are gone with the end, where that is known; null for none.</summary>
+    public RepairLoss? LostEnd { get; private set; }
 
     /// <summary>Why the journal must not be repaired; null when it may.</summary>
     public string? Refusal { get; private set; }
@@ -97,6 +106,8 @@ internal sealed class LogSurvey
         IFileSystem files,
         Checkpoint? checkpoint,
         Guid? topicId,
+        Func<uint, long>? knownBelow,
+        uint epoch,
         Action<string> progress
     )
     {
@@ -116,7 +127,18 @@ internal sealed class LogSurvey
             0,
             key
         );
-        var survey = new LogSurvey(directory, files, checkpoint, found, identity, proofOnly: false, progress);
+        epoch = found.Aggregate(Math.Max(epoch, identity.Epoch), (e, f) => Math.Max(e, f.Header?.Epoch ?? 0));
+        long knownOffset = knownBelow?.Invoke(epoch) ?? 0;
+        var survey = new LogSurvey(
+            directory,
+            files,
+            checkpoint,
+            found,
+            identity,
+            proofOnly: false,
+            knownOffset,
+            progress
+        );
         survey.Run();
         return survey;
     }
@@ -136,6 +158,7 @@ internal sealed class LogSurvey
             [generation],
             new SegmentHeader(Guid.Empty, 1, 0, 0, 0, 0, 0, 0, generation.Header?.Key ?? default),
             proofOnly: true,
+            knownOffset: 0,
             progress
         );
         survey.Run();
@@ -151,6 +174,7 @@ internal sealed class LogSurvey
         if (last == 0)
         {
             End = _checkpoint?.Durable ?? default;
+            CheckFirst();
             return;
         }
         if (last - first > _found.Count + MostMissing)
@@ -239,6 +263,25 @@ internal sealed class LogSurvey
         }
     }
 
+    /// <summary>There is no segment, though one had been made.</summary>
+    private void CheckFirst()
+    {
+        FoundSegment[] cut = [.. _found.Where(f => f.FileBytes < SegmentExtent.LeastFileBytes)];
+        bool isGone = _checkpoint is { Clean: false } unclean && (_found.Count == 0 ? unclean.IsBegun : cut.Length > 0);
+        if (!isGone && _knownOffset <= End.Offset)
+            return;
+        string name = SegmentName.Of(1, SegmentName.Log);
+        Damage(
+            name,
+            0,
+            End.Offset,
+            Math.Max(End.Offset, _knownOffset - 1),
+            "the segment had been made and is gone, or cut"
+        );
+        Strays.AddRange(cut);
+        LosesEnd = true;
+    }
+
     /// <summary>Segments below the first that is there, though the log begins in them.</summary>
     private void CheckFront(long first)
     {
@@ -283,7 +326,7 @@ internal sealed class LogSurvey
                 : StartOf(header.Ordinal + 1) is { } next ? walk.RunTo(start, next)
                 : walk.RunToEnd(start, NextKnownOffset(header.Ordinal), static _ => true);
             end = end with { Ordinal = header.Ordinal };
-            foreach (LogHole hole in walk.Holes)
+            foreach (LogHole hole in walk.Holes.Where(h => h.NextCrc is not null))
             {
                 Damage(
                     file.Name,
@@ -310,7 +353,7 @@ internal sealed class LogSurvey
 
             _tally.Gaps.Clear();
             DerivedFiles.Check(_directory, _files, segment, end, Add);
-            _segments.Add(new SurveyedSegment(header, file, end, walk.Holes));
+            _segments.Add(new SurveyedSegment(header, file, end, walk.Holes, isLast && LosesEnd));
             return end;
         }
         finally
@@ -338,7 +381,9 @@ internal sealed class LogSurvey
             new FileWindow(segment.File, TailBytes),
             segment,
             at,
-            _checkpoint?.Durable.Offset ?? 0,
+            _checkpoint,
+            _knownOffset,
+            _found.Find(f => f.Ordinal == segment.Header.Ordinal + 1)?.FileBytes,
             proofBehind
         );
         string name = Path.GetFileName(segment.Path);
@@ -372,6 +417,11 @@ internal sealed class LogSurvey
             return end;
         }
         LogEnd reached = walk.RunToEnd(at, long.MaxValue, e => e.Offset < tail.DurableOffset);
+        if (tail.Loss is { } loss || tail.DurableOffset == _knownOffset)
+        {
+            LosesEnd = true;
+            return EndAt(walk, segment, reached, tail.DurableOffset, tail.Loss);
+        }
         if (reached.Offset < tail.DurableOffset)
         {
             Damage(
@@ -386,6 +436,26 @@ internal sealed class LogSurvey
                 + $"from a copy, or delete the topic.";
         }
         return reached;
+    }
+
+    /// <summary>
+    /// The log's end is gone, and nothing follows that would have to stay where it is: a gap stands for what is known
+    /// to have been there.
+    /// </summary>
+    private LogEnd EndAt(LogWalk walk, Segment segment, LogEnd reached, long knownOffset, string? loss)
+    {
+        Damage(
+            Path.GetFileName(segment.Path),
+            segment.FilePosition(reached.Position),
+            reached.Offset,
+            Math.Max(reached.Offset, knownOffset - 1),
+            loss ?? "what groups have settled shows that messages behind it had been durable"
+        );
+        if (reached.Offset >= knownOffset)
+            return reached;
+        LogEnd end = reached with { Position = reached.Position + BatchLayout.HeaderSize, Offset = knownOffset };
+        walk.Holes.Add(new LogHole(reached, end.Position, end.Offset, NextCrc: null));
+        return end;
     }
 
     /// <summary>What a file without a valid header page proves to have been synced; -1 for nothing.</summary>
@@ -501,6 +571,17 @@ internal sealed class LogSurvey
 
     private long NextKnownOffset(long ordinal) =>
         NextStart(ordinal, LastOrdinalSeen) is { } next ? next.Offset : long.MaxValue;
+
+    /// <summary>Says that a journal of records had been longer, or another one.</summary>
+    public void LoseEnd(long notedOffset, string detail)
+    {
+        string name = _segments.Count > 0 ? _segments[^1].Name : _found[^1].Name;
+        long first = Math.Max(0, Math.Min(End.Offset, notedOffset - 1)),
+            last = Math.Max(first, notedOffset - 1);
+        LosesEnd = true;
+        LostEnd = new RepairLoss(name, first, last, 0);
+        Damage(name, 0, first, last, detail);
+    }
 
     /// <summary>Says that a file must not be touched.</summary>
     public void Refuse(string file, string reason)

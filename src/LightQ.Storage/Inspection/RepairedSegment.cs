@@ -9,20 +9,31 @@ internal static class RepairedSegment
 {
     private const int ScanBytes = 1 << 20;
 
-    public static void Write(string directory, IFileSystem files, SurveyedSegment segment, uint epoch)
+    /// <summary>Writes it beside the old file, and then in its place.</summary>
+    /// <param name="directory">The journal's directory.</param>
+    /// <param name="files">Where.</param>
+    /// <param name="segment">What it must be.</param>
+    /// <param name="epoch">The log's epoch.</param>
+    /// <param name="nextBytes">
+    /// The length of the next segment's file, 0 when there is none; null for a file that grows, whose length says
+    /// nothing.
+    /// </param>
+    public static void Write(string directory, IFileSystem files, SurveyedSegment segment, uint epoch, long? nextBytes)
     {
         string path = Path.Combine(directory, segment.Name);
         string temporary = path + SegmentName.Temporary;
         // The old file's index points into what is lost.
         files.Delete(Path.Combine(directory, SegmentName.Of(segment.Ordinal, SegmentName.Index)));
-        long bytes = Math.Max(segment.File?.FileBytes ?? 0, segment.FilePosition(segment.End.Position));
+        long bytes = segment.FileBytes;
         if (segment.File is { } old)
             JournalRecovery.CopyFile(files, old.Path, temporary);
         using (IStorageFile file = files.Open(temporary, segment.File is null ? OpenMode.Create : OpenMode.ReadWrite))
         {
             file.Allocate(bytes);
             byte[] page = new byte[SegmentHeader.PageSize];
-            segment.Header.Write(page);
+            uint crc = segment.Header.Write(page);
+            if (nextBytes is { } next)
+                new SegmentExtent(bytes, next).Write(page, crc);
             file.Write(page, 0);
             foreach (LogHole hole in segment.Holes)
                 GapBatch.Write(file, segment.Header, segment.FilePosition(hole.Start.Position), hole, epoch);

@@ -7,7 +7,8 @@ internal sealed record SurveyedSegment(
     SegmentHeader Header,
     FoundSegment? File,
     LogEnd End,
-    IReadOnlyList<LogHole> Holes
+    IReadOnlyList<LogHole> Holes,
+    bool LosesEnd = false
 )
 {
     public long Ordinal => Header.Ordinal;
@@ -17,7 +18,10 @@ internal sealed record SurveyedSegment(
     /// <summary>Whether the file has another header page than the segment must have, or there is no file.</summary>
     public bool NeedsHeader => File?.Header != Header;
 
-    public bool NeedsRepair => NeedsHeader || Holes.Count > 0;
+    public bool NeedsRepair => NeedsHeader || LosesEnd || Holes.Count > 0;
+
+    /// <summary>How long its file is, or will be when it is repaired.</summary>
+    public long FileBytes => Math.Max(File?.FileBytes ?? 0, FilePosition(End.Position));
 
     /// <summary>Where a log position is in the file.</summary>
     public long FilePosition(long position) => position - Header.BasePosition + SegmentHeader.PageSize;

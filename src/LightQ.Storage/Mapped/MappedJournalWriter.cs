@@ -45,6 +45,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     private LogEnd _durable;
     private long _basePosition;
     private long _limit;
+    private uint _headerCrc;
     private bool _failed;
 
     private MappedJournalWriter(JournalOptions options, IFileSystem files, DataDirectoryLock held)
@@ -61,6 +62,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
         {
             _segment = new MappedSegment(last.Path, writable: true);
             // A segment without a key takes no more batches.
+            _headerCrc = last.Crc;
             (_basePosition, _limit) = (last.BasePosition, last.Header.Key.IsNone ? _end.Position : last.Limit);
             EndAt(_end.Position);
         }
@@ -212,6 +214,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
         _failed = true; // Stays true if a step below fails: the header page may be there or not.
         if (_segment is not null)
         {
+            Note(_segment, SegmentExtent.NextAt, next.FileBytes, _headerCrc);
             _segment.Sync();
             _durable = _end;
             _segment.Dispose();
@@ -235,11 +238,16 @@ public sealed unsafe class MappedJournalWriter : IDisposable
             _end.Position + next.FileBytes - SegmentHeader.PageSize
         );
         EndAt(_end.Position);
+        Note(next, SegmentExtent.LengthAt, next.FileBytes, crc);
         page[sizeof(ulong)..].CopyTo(new Span<byte>(next.At(sizeof(ulong)), SegmentHeader.Size - sizeof(ulong)));
         Volatile.Write(ref *(ulong*)next.At(0), Unsafe.ReadUnaligned<ulong>(ref page[0]));
-        _end = _end with { Ordinal = header.Ordinal, ChainCrc = crc };
+        _end = _end with { Ordinal = header.Ordinal, ChainCrc = _headerCrc = crc };
         _failed = false;
     }
+
+    /// <summary>Puts a part of a <see cref="SegmentExtent"/> into a mapped file.</summary>
+    private static void Note(MappedSegment segment, int at, long fileBytes, uint headerCrc) =>
+        SegmentExtent.WritePart(new Span<byte>(segment.At(at), SegmentExtent.PartSize), fileBytes, headerCrc);
 
     private void PrepareNext()
     {

@@ -21,6 +21,7 @@ namespace LightQ.Storage.Recovery;
 /// 72 u32 chainCrc        ... and this checksum
 /// 76 u32 epoch
 /// 80 u32 flags           bit 0: nothing follows the durable end; the log was closed, or is at rest
+///                        bit 1: the file of the first segment had been made
 /// 84 u32 keyCrc          CRC-32C of the key
 /// 88 8   zero
 /// 96 16  key             of the log, see <see cref="LogKey"/>
@@ -35,7 +36,8 @@ internal readonly record struct Checkpoint(
     LogEnd Durable,
     uint Epoch,
     bool Clean,
-    LogKey Key
+    LogKey Key,
+    bool IsBegun = false
 )
 {
     public const int SlotSize = 4096;
@@ -49,6 +51,10 @@ internal readonly record struct Checkpoint(
     private const int KeyCrcAt = 84;
     private const int KeyAt = 96;
     private const uint CleanFlag = 1;
+    private const uint BegunFlag = 2;
+
+    /// <summary>The same, without a word on where the log ends.</summary>
+    public Checkpoint AsUnclean() => this with { Clean = false };
 
     public void Write(Span<byte> slot)
     {
@@ -67,7 +73,7 @@ internal readonly record struct Checkpoint(
         BinaryPrimitives.WriteInt64LittleEndian(bytes[64..], Durable.AppendTime);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[72..], Durable.ChainCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[76..], Epoch);
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes[80..], Clean ? CleanFlag : 0);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes[80..], (Clean ? CleanFlag : 0) | (IsBegun ? BegunFlag : 0));
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[KeyCrcAt..], Crc32C.Compute(key));
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[12..], ComputeCrc(bytes));
     }
@@ -110,14 +116,16 @@ internal readonly record struct Checkpoint(
             BinaryPrimitives.ReadInt64LittleEndian(bytes[56..]),
             BinaryPrimitives.ReadUInt32LittleEndian(bytes[72..])
         );
+        uint flags = BinaryPrimitives.ReadUInt32LittleEndian(bytes[80..]);
         checkpoint = new Checkpoint(
             BinaryPrimitives.ReadUInt64LittleEndian(bytes[16..]),
             BinaryPrimitives.ReadUInt64LittleEndian(bytes[24..]),
             BinaryPrimitives.ReadInt64LittleEndian(bytes[32..]),
             durable,
             BinaryPrimitives.ReadUInt32LittleEndian(bytes[76..]),
-            (BinaryPrimitives.ReadUInt32LittleEndian(bytes[80..]) & CleanFlag) != 0,
-            key
+            (flags & CleanFlag) != 0,
+            key,
+            (flags & BegunFlag) != 0
         );
         return true;
     }

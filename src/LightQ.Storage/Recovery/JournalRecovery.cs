@@ -1,3 +1,4 @@
+using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
 using LightQ.Storage.Segments;
 
@@ -9,6 +10,7 @@ internal sealed class JournalRecovery
     private const int ScanBytes = 1 << 20;
     private const int WalkBytes = 64 * 1024;
     public const string Quarantine = "quarantine";
+    private const string KnownBeyond = "what groups have settled shows that messages behind it had been durable";
 
     private readonly JournalOptions _options;
     private readonly IFileSystem _files;
@@ -17,10 +19,12 @@ internal sealed class JournalRecovery
     private List<long> _blank = [];
     private List<long> _expired = [];
     private bool _isEpochKept = true;
+    private long _knownOffset;
 
     private readonly Checkpoint? _lastCheckpoint;
     private readonly bool _hasDamagedSlot;
     private readonly List<JournalDamage> _damage = [];
+    private readonly List<string> _rebuilt = [];
     private readonly HashSet<long> _damagedPositions = [];
     private LogKey _key;
 
@@ -43,17 +47,20 @@ internal sealed class JournalRecovery
         _key = KeyOf(checkpoint);
         List<(uint Epoch, long FirstOffset)>? epochs = EpochFile.Read(_files, _options.Directory);
         SetExpiredAside(checkpoint);
+        uint epoch = HighestEpoch(epochs, checkpoint);
+        _knownOffset = _options.KnownBelow?.Invoke(epoch) ?? 0;
         CheckSequence(checkpoint);
 
-        bool clean = IsClean(checkpoint);
+        FileWindow? window = CheckDurable(checkpoint);
+        bool clean = IsClean(checkpoint, window);
+        NoteRebuilt(checkpoint, epochs);
         if (_segments.Count > 0)
             PrepareIndex(_segments[^1], checkpoint);
         LogEnd end = clean ? checkpoint!.Value.Durable : FindEnd(checkpoint);
         if (_segments.Count > 0)
             _segments[^1].EndPosition = end.Position;
-        RemoveLeftovers();
         // Syncs the directory too, unless the stop was a clean one.
-        epochs = RaiseEpoch(epochs, checkpoint, clean, end.Offset);
+        epochs = RaiseEpoch(epochs, epoch, clean, end.Offset);
         if (visitor is not null)
             WalkProducers(visitor, end);
         if (_key.IsNone)
@@ -69,8 +76,10 @@ internal sealed class JournalRecovery
             ); // At rest until a client publishes.
         }
 
+        // Only behind what says that they are not needed.
+        RemoveLeftovers();
         RemoveExpired();
-        return new RecoveredLog(_segments, start, end, epochs, _isEpochKept, _checkpoints, _key, _damage);
+        return new RecoveredLog(_segments, start, end, epochs, _isEpochKept, _checkpoints, _key, _damage, _rebuilt);
     }
 
     private LogKey KeyOf(Checkpoint? checkpoint) =>
@@ -82,15 +91,84 @@ internal sealed class JournalRecovery
     /// Whether the log ends where its checkpoint says: it was closed, or was at rest. A slot that is lost, or old files
     /// put back, must not hide what is behind.
     /// </summary>
-    private bool IsClean(Checkpoint? checkpoint)
+    private bool IsClean(Checkpoint? checkpoint, FileWindow? window)
     {
         if (checkpoint is not { Clean: true, Durable: var end } || _hasDamagedSlot)
             return false;
         if (_segments.Count == 0)
-            return end.Ordinal == 0;
+            return end.Ordinal == 0 && _knownOffset <= end.Offset;
         Segment last = _segments[^1];
         return end.Ordinal == last.Header.Ordinal
-            && BatchScan.Run(new FileWindow(last.File, WalkBytes), last, end, last.Limit, payloads: false) == end;
+            && end.Position <= last.Limit
+            && _knownOffset <= end.Offset
+            && BatchScan.Run(window!, last, end, last.Limit, payloads: false) == end;
+    }
+
+    /// <summary>
+    /// What the checkpoint knows to be durable is not walked again. But where it ends in nothing but zeros, or behind
+    /// the file, a walk tells whether a tail is gone.
+    /// </summary>
+    /// <returns>The file of the segment where that ends, read from there on; null when there is none.</returns>
+    private FileWindow? CheckDurable(Checkpoint? checkpoint)
+    {
+        if (
+            checkpoint is not { Durable: { Ordinal: > 0 } end }
+            || _segments.Find(s => s.Header.Ordinal == end.Ordinal) is not { } segment
+        )
+        {
+            return null;
+        }
+
+        var window = new FileWindow(segment.File, WalkBytes);
+        int bytes = (int)Math.Min(BatchLayout.HeaderSize, end.Position - segment.BasePosition);
+        if (bytes <= 0 || Mutation.TrustLength)
+            return window;
+        // It also has what follows, which is looked at next: no other read.
+        if (
+            end.Position <= segment.Limit
+            && window.Get(segment.FilePosition(end.Position) - bytes, bytes).ContainsAnyExcept((byte)0)
+        )
+        {
+            return window;
+        }
+        LogEnd at = BatchScan.Run(
+            new FileWindow(segment.File, ScanBytes),
+            segment,
+            StartOf(segment),
+            Math.Min(end.Position, segment.Limit),
+            payloads: false
+        );
+        if (at.Position == end.Position)
+            return window;
+        Keep(segment.Path);
+        throw Corrupt(
+            segment.Header.Ordinal,
+            segment.FilePosition(at.Position),
+            at.Offset,
+            end.Offset - 1,
+            "there is nothing where durable batches were"
+        );
+    }
+
+    /// <summary>Files beside the segments that are made anew from them.</summary>
+    private void NoteRebuilt(Checkpoint? checkpoint, List<(uint Epoch, long FirstOffset)>? epochs)
+    {
+        if (_segments.Count == 0)
+            return;
+        if (checkpoint is null)
+        {
+            _rebuilt.Add(
+                $"the file '{CheckpointFile.Name}', which was missing or not valid: nothing said where the log ends"
+            );
+        }
+        else if (_hasDamagedSlot)
+        {
+            _rebuilt.Add($"one of the two slots of the file '{CheckpointFile.Name}', which was not valid");
+        }
+        if (epochs is not { Count: > 0 })
+            _rebuilt.Add($"the file '{EpochFile.Name}', which was missing or not valid");
+        else if (epochs[^1].Epoch < _segments[^1].Header.Epoch)
+            _rebuilt.Add($"the file '{EpochFile.Name}', which was an older one");
     }
 
     /// <summary>
@@ -152,6 +230,23 @@ internal sealed class JournalRecovery
                 );
             }
         }
+        foreach (Segment segment in _segments[..Math.Max(0, _segments.Count - 1)])
+        {
+            if (segment.EndPosition > segment.Limit && !Mutation.TrustLength)
+                throw CutShort(segment);
+        }
+        bool isFirstGone =
+            last == 0
+            && checkpoint is { Clean: false } unclean
+            && (
+                _blank.Count == 0
+                    ? unclean.IsBegun
+                    : _blank.Exists(ordinal => LengthOf(ordinal) < SegmentExtent.LeastFileBytes)
+            );
+        if (isFirstGone && !Mutation.TrustLength)
+            throw Corrupt(1, 0, durable, _knownOffset - 1, "the segment had been made and is gone, or cut");
+        if (last == 0 && _knownOffset > durable)
+            throw Corrupt(1, 0, durable, _knownOffset - 1, KnownBeyond);
         if (checkpoint is { } known && known.Durable.Ordinal > last)
             throw Corrupt(last + 1, 0, FirstOffsetOf(last), durable - 1, "a segment is missing");
         if (checkpoint is { } start && _segments.Count > 0 && start.StartOffset < _segments[0].BaseOffset)
@@ -164,6 +259,25 @@ internal sealed class JournalRecovery
                 "a segment is missing"
             );
         }
+    }
+
+    /// <summary>A segment that is full has fewer bytes than the next one says that it holds.</summary>
+    private JournalCorruptException CutShort(Segment segment)
+    {
+        LogEnd at = BatchScan.Run(
+            new FileWindow(segment.File, WalkBytes),
+            segment,
+            StartOf(segment),
+            segment.Limit,
+            payloads: false
+        );
+        return Corrupt(
+            segment.Header.Ordinal,
+            segment.FileBytes,
+            at.Offset,
+            _segments.First(s => s.BasePosition == segment.EndPosition && s != segment).BaseOffset - 1,
+            $"the file has {segment.FileBytes} bytes and held {segment.FilePosition(segment.EndPosition)}"
+        );
     }
 
     /// <summary>Scans from the checkpoint, or from the start without one, and cuts a torn tail.</summary>
@@ -225,7 +339,9 @@ internal sealed class JournalRecovery
             new FileWindow(last.File, ScanBytes),
             last,
             at,
-            checkpoint?.Durable.Offset ?? 0,
+            _hasDamagedSlot ? checkpoint?.AsUnclean() : checkpoint,
+            _knownOffset,
+            last.Extent.NextBytes != 0 ? LengthOf(last.Header.Ordinal + 1) : null,
             FindProofInBlank()
         );
         if (tail.IsCorrupt)
@@ -236,7 +352,12 @@ internal sealed class JournalRecovery
                 last.FilePosition(tail.End.Position),
                 tail.End.Offset,
                 tail.DurableOffset - 1,
-                "a batch is not valid, and what follows shows that it had been durable"
+                tail.Loss
+                    ?? (
+                        _knownOffset == tail.DurableOffset
+                            ? KnownBeyond
+                            : "a batch is not valid, and what follows shows that it had been durable"
+                    )
             );
         }
         foreach (DamagedBatch damaged in tail.Damaged)
@@ -320,6 +441,9 @@ internal sealed class JournalRecovery
 
     private void RemoveLeftovers()
     {
+        if (_segments.Count > 0)
+            SettleExtent(_segments[^1]);
+        bool isChanged = _blank.Count > 0;
         foreach (long ordinal in _blank)
         {
             if (!HasZeroHeader(ordinal))
@@ -335,9 +459,41 @@ internal sealed class JournalRecovery
                     SegmentName.TryParse(name, SegmentName.Index, out long ordinal)
                     || SegmentName.TryParse(name, SegmentName.Producers, out ordinal)
                 ) && (ordinal > newest || ordinal < _segments[0].Header.Ordinal);
-            if (stale)
-                _files.Delete(Path.Combine(_options.Directory, name));
+            if (!stale)
+                continue;
+            _files.Delete(Path.Combine(_options.Directory, name));
+            isChanged = true;
         }
+        if (isChanged)
+            _files.SyncDirectory(_options.Directory);
+    }
+
+    /// <summary>
+    /// The last segment's page says what there is from now on: no next file, before an unused one is removed, and the
+    /// length that its own has, if that lost nothing but room.
+    /// </summary>
+    private void SettleExtent(Segment last)
+    {
+        if (last.Extent.NextBytes == 0 && last.Extent.FileBytes <= last.FileBytes)
+            return;
+        Span<byte> part = stackalloc byte[SegmentExtent.PartSize];
+        SegmentExtent.WritePart(part, 0, last.Crc);
+        last.File.Write(part, SegmentExtent.NextAt);
+        if (last.Extent.FileBytes != 0)
+        {
+            SegmentExtent.WritePart(part, last.FileBytes, last.Crc);
+            last.File.Write(part, SegmentExtent.LengthAt);
+        }
+        last.File.Sync();
+    }
+
+    private long? LengthOf(long ordinal)
+    {
+        string path = PathOf(ordinal, SegmentName.Log);
+        if (!_files.Exists(path))
+            return null;
+        using IStorageFile file = _files.Open(path, OpenMode.Read);
+        return file.Length;
     }
 
     /// <summary>Only behind the new checkpoint: the start that was read may not have been on the disk.</summary>
@@ -354,20 +510,28 @@ internal sealed class JournalRecovery
         return !page[..file.Read(page, 0)].ContainsAnyExcept((byte)0);
     }
 
-    private List<(uint Epoch, long FirstOffset)> RaiseEpoch(
-        List<(uint Epoch, long FirstOffset)>? epochs,
-        Checkpoint? checkpoint,
-        bool clean,
-        long firstOffset
-    )
+    private uint HighestEpoch(List<(uint Epoch, long FirstOffset)>? epochs, Checkpoint? checkpoint)
     {
         uint highest = Math.Max(checkpoint?.Epoch ?? 0, epochs is { Count: > 0 } ? epochs[^1].Epoch : 0);
         foreach (Segment segment in _segments)
             highest = Math.Max(highest, segment.Header.Epoch);
+        return highest;
+    }
+
+    private List<(uint Epoch, long FirstOffset)> RaiseEpoch(
+        List<(uint Epoch, long FirstOffset)>? epochs,
+        uint highest,
+        bool clean,
+        long firstOffset
+    )
+    {
         if (clean && epochs is { Count: > 0 } && epochs[^1].Epoch == highest)
             return epochs;
         if (epochs is not { Count: > 0 })
             epochs = FindEpochs();
+        else if (epochs[^1].Epoch < highest)
+            // An older copy, or the disk was full when the last one began: the batches know what it lacks.
+            epochs.AddRange(FindEpochs().Where(found => found.Epoch > epochs[^1].Epoch).ToArray());
         epochs.Add((highest + 1, firstOffset));
         try
         {

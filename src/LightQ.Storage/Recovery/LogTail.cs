@@ -20,16 +20,27 @@ namespace LightQ.Storage.Recovery;
 /// <param name="DurableOffset">Everything below this offset had been synced.</param>
 /// <param name="UsedEnd">File position behind the last byte behind the end that is not zero.</param>
 /// <param name="Damaged">Batches in front of the end that had been synced and whose payload is wrong.</param>
-internal sealed record LogTail(LogEnd End, long DurableOffset, long UsedEnd, IReadOnlyList<DamagedBatch> Damaged)
+/// <param name="Loss">What is missing of files, though they were made before they were used; null for nothing.</param>
+internal sealed record LogTail(
+    LogEnd End,
+    long DurableOffset,
+    long UsedEnd,
+    IReadOnlyList<DamagedBatch> Damaged,
+    string? Loss
+)
 {
     /// <summary>Whether batches that had been synced cannot be found any more.</summary>
-    public bool IsCorrupt => DurableOffset > End.Offset;
+    public bool IsCorrupt => DurableOffset > End.Offset || Loss is not null;
 
     /// <summary>Finds the end of a log in its last segment.</summary>
     /// <param name="window">The segment's file.</param>
     /// <param name="segment">The last segment that has a valid header page.</param>
     /// <param name="start">A place in it that is known.</param>
-    /// <param name="durableOffset">What the checkpoint says had been synced; 0 without one.</param>
+    /// <param name="checkpoint">The newest checkpoint; null without one.</param>
+    /// <param name="knownOffset">
+    /// Everything below this offset had been synced, as something beside the log says; 0 when nothing does.
+    /// </param>
+    /// <param name="nextFileBytes">The length of the next segment's file; null when there is none.</param>
     /// <param name="proofBehind">
     /// What later files prove to have been synced; see <see cref="TailRepair.FindProof"/>.
     /// </param>
@@ -37,13 +48,15 @@ internal sealed record LogTail(LogEnd End, long DurableOffset, long UsedEnd, IRe
         FileWindow window,
         Segment segment,
         LogEnd start,
-        long durableOffset,
+        Checkpoint? checkpoint = null,
+        long knownOffset = 0,
+        long? nextFileBytes = null,
         long proofBehind = -1
     )
     {
         var damaged = new List<DamagedBatch>();
         LogEnd at = start;
-        long proven = Math.Max(durableOffset, proofBehind);
+        long proven = Math.Max(Math.Max(checkpoint?.Durable.Offset ?? 0, knownOffset), proofBehind);
         for (
             LogEnd before = at;
             BatchScan.TryPass(window, segment, segment.Limit, ref at, out long proof, out bool isWhole);
@@ -58,11 +71,14 @@ internal sealed record LogTail(LogEnd End, long DurableOffset, long UsedEnd, IRe
             proven,
             TailRepair.FindProof(segment.File, segment.Header, segment.FilePosition(at.Position), out long usedEnd)
         );
+        // A log that was closed, or at rest, ends where its checkpoint says; what its last file had beyond is nothing.
+        bool isAtRest = checkpoint is { Clean: true } rest && rest.Durable == at && at.Position <= segment.Limit;
+        string? loss = isAtRest ? null : segment.Extent.FindLoss(segment.FileBytes, nextFileBytes);
         int torn = damaged.FindIndex(batch => batch.Start.Offset >= proven || Mutation.CutAtPayload);
         if (proven > at.Offset || torn < 0)
-            return new LogTail(at, proven, usedEnd, damaged);
+            return new LogTail(at, proven, usedEnd, damaged, loss);
         LogEnd end = damaged[torn].Start;
         segment.Index?.CutAt(end.Position);
-        return new LogTail(end, proven, Math.Max(usedEnd, segment.FilePosition(at.Position)), damaged[..torn]);
+        return new LogTail(end, proven, Math.Max(usedEnd, segment.FilePosition(at.Position)), damaged[..torn], loss);
     }
 }

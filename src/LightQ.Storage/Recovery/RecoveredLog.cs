@@ -13,6 +13,7 @@ namespace LightQ.Storage.Recovery;
 /// <param name="Checkpoints">Where its next checkpoint goes.</param>
 /// <param name="Key">What batches are signed with from now on.</param>
 /// <param name="Damage">Batches that were found damaged, of those that had to be looked at.</param>
+/// <param name="Rebuilt">Files beside the segments that were not as they had been left, and are made anew.</param>
 internal sealed record RecoveredLog(
     IReadOnlyList<Segment> Segments,
     long StartOffset,
@@ -21,5 +22,6 @@ internal sealed record RecoveredLog(
     bool IsEpochKept,
     CheckpointFile Checkpoints,
     LogKey Key,
-    IReadOnlyList<JournalDamage> Damage
+    IReadOnlyList<JournalDamage> Damage,
+    IReadOnlyList<string> Rebuilt
 );

@@ -37,7 +37,7 @@ internal static class SegmentFiles
     private static Segment? TryRead(JournalOptions options, IFileSystem files, long ordinal)
     {
         string path = Path.Combine(options.Directory, SegmentName.Of(ordinal, SegmentName.Log));
-        Span<byte> page = stackalloc byte[SegmentHeader.Size];
+        Span<byte> page = stackalloc byte[SegmentHeader.PageSize];
         using IStorageFile file = files.Open(path, OpenMode.Read);
         int read = file.Read(page, 0);
         if (!SegmentHeader.TryRead(page[..read], out SegmentHeader header) || header.Ordinal != ordinal)
@@ -49,6 +49,9 @@ internal static class SegmentFiles
                     + $"{options.TopicId:N}, incarnation {options.Incarnation}."
             );
         }
-        return new Segment(files, path, header, file.Length);
+        return new Segment(files, path, header, file.Length)
+        {
+            Extent = SegmentExtent.Read(page[..read], header.Crc()),
+        };
     }
 }

@@ -57,6 +57,9 @@ internal sealed class Segment
     /// <summary>Length of the file.</summary>
     public long FileBytes { get; }
 
+    /// <summary>What its first page says of how much there must be, when it was opened.</summary>
+    public SegmentExtent Extent { get; init; }
+
     public long BaseOffset => Header.BaseOffset;
 
     public long BasePosition => Header.BasePosition;

@@ -5,7 +5,7 @@ namespace LightQ.Storage.Segments;
 
 /// <summary>The first page of a segment file, written together with the segment's first batches.</summary>
 /// <remarks>
-/// Little-endian. The page is 4 KiB, of which 96 bytes are used; the rest is zero.
+/// Little-endian. The page is 4 KiB, of which the header uses 96 bytes; see <see cref="SegmentExtent"/> for the rest.
 /// <code>
 ///  0 u64 magic           "LQSEGMNT"
 ///  8 u32 version

@@ -14,8 +14,8 @@ namespace LightQ.Storage.State;
 /// </summary>
 /// <remarks>
 /// The file is a segment like a topic's, named by its generation; every record is a batch of one. A new generation is
-/// complete and synced before it gets its name, so that either the old one or the new one is there, whole. Thread-safe;
-/// calls block on the disk.
+/// complete and synced before it gets its name, so that either the old one or the new one is there, whole. Where it
+/// ends is noted in a file beside its directory, see <see cref="RecordEnd"/>. Thread-safe; calls block on the disk.
 /// </remarks>
 /// <example>
 /// <code>
@@ -36,6 +36,7 @@ public sealed class RecordJournal : IDisposable
     private readonly string _directory;
     private readonly IFileSystem _files;
     private readonly Lock _lock = new();
+    private readonly RecordEndFile _noted;
     private Segment _segment;
     private LogEnd _end;
     private long _durableOffset;
@@ -45,10 +46,11 @@ public sealed class RecordJournal : IDisposable
     private bool _marked;
     private bool _disposed;
 
-    private RecordJournal(string directory, IFileSystem files, Segment segment, LogEnd end)
+    private RecordJournal(string directory, IFileSystem files, RecordEndFile noted, Segment segment, LogEnd end)
     {
         _directory = directory;
         _files = files;
+        _noted = noted;
         _segment = segment;
         _end = end;
         _durableOffset = end.Offset;
@@ -82,7 +84,7 @@ public sealed class RecordJournal : IDisposable
     /// <param name="directory">Its directory, its own.</param>
     /// <param name="environment">Whose file system it uses.</param>
     /// <param name="replay">Gets every record, oldest first, before this returns.</param>
-    /// <exception cref="JournalCorruptException">Records that had been durable are damaged.</exception>
+    /// <exception cref="JournalCorruptException">Records that had been durable are damaged or missing.</exception>
     public static RecordJournal Open(string directory, JournalEnvironment environment, RecordReplay replay)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -104,12 +106,15 @@ public sealed class RecordJournal : IDisposable
             );
         }
 
+        var noted = new RecordEndFile(files, directory);
         if (generations.Count == 0)
         {
+            if (noted.Last?.FindLoss(null, null) is { } loss)
+                throw Gone(directory, noted.Last.Value, loss);
             LogEnd empty = default;
             Segment made = Make(files, directory, 1, ref empty, FirstBytes, []);
             files.SyncDirectory(directory);
-            return new RecordJournal(directory, files, made, empty);
+            return new RecordJournal(directory, files, noted, made, empty).NoteEnd();
         }
         Segment newest = generations[^1];
         newest.EndPosition = newest.Limit;
@@ -125,13 +130,14 @@ public sealed class RecordJournal : IDisposable
                     {
                         replay(record);
                         keyless.Add(record.ToArray());
-                    }
+                    },
+                noted.Last
             );
             // A process killed after the rename may have left a name that is not on the disk.
             files.SyncDirectory(directory);
             foreach (Segment old in generations[..^1])
                 files.Delete(old.Path);
-            var journal = new RecordJournal(directory, files, newest, end);
+            RecordJournal journal = new RecordJournal(directory, files, noted, newest, end).NoteEnd();
             if (keyless is not null)
                 // An older version wrote it. With a full disk the next start does this.
                 _ = journal.TryCompact(keyless);
@@ -219,6 +225,7 @@ public sealed class RecordJournal : IDisposable
             _failure = null;
             old.Retire();
             MakeSoleGeneration(old.Path);
+            NoteEnd();
         }
     }
 
@@ -294,11 +301,13 @@ public sealed class RecordJournal : IDisposable
                 {
                     SyncRecords();
                     MarkEnd();
+                    _noted.Sync();
                 }
             }
             finally
             {
                 _disposed = true;
+                _noted.Dispose();
                 _segment.Retire();
             }
         }
@@ -354,7 +363,26 @@ public sealed class RecordJournal : IDisposable
             _failure = error;
             throw;
         }
+        NoteEnd();
     }
+
+    /// <summary>Notes that everything up to the end is on the disk, beside the journal.</summary>
+    private RecordJournal NoteEnd()
+    {
+        _noted.Note(RecordEnd.Of(_end));
+        return this;
+    }
+
+    private static JournalCorruptException Gone(string directory, in RecordEnd noted, string loss) =>
+        new(
+            directory,
+            SegmentName.Of(noted.Generation, SegmentName.Log),
+            0,
+            0,
+            noted.Offset - 1,
+            $"{loss}. Put it back; without it, nothing that it said counts, and to begin so, remove "
+                + $"'{RecordEnd.PathOf(directory)}' too"
+        );
 
     private void ThrowIfUnusable()
     {
@@ -475,7 +503,7 @@ public sealed class RecordJournal : IDisposable
 
     /// <summary>Finds where the records of a generation end, cuts a torn tail, and hands every record out.</summary>
     /// <exception cref="JournalCorruptException">Records that had been durable are damaged.</exception>
-    internal static LogEnd Replay(string directory, Segment segment, RecordReplay replay)
+    internal static LogEnd Replay(string directory, Segment segment, RecordReplay replay, RecordEnd? noted = null)
     {
         var window = new FileWindow(segment.File, ScanBytes);
         var start = new LogEnd(
@@ -485,7 +513,7 @@ public sealed class RecordJournal : IDisposable
             segment.Header.Ordinal,
             segment.Crc
         );
-        LogTail tail = LogTail.Find(window, segment, start, durableOffset: 0);
+        LogTail tail = LogTail.Find(window, segment, start);
         // A record that is lost is no gap: what follows builds on it.
         LogEnd end = tail.Damaged is [var first, ..] ? first.Start : tail.End;
         if (tail.DurableOffset > end.Offset)
@@ -499,13 +527,15 @@ public sealed class RecordJournal : IDisposable
                 "a record is not valid, and one behind it had been durable"
             );
         }
-        TailRepair.Cut(segment.File, segment.FilePosition(end.Position), tail.UsedEnd);
+        uint? crcAtNote = end.Offset == noted?.Offset ? end.ChainCrc : null;
         for (long position = segment.BasePosition; position < end.Position; )
         {
             int length = BinaryPrimitives.ReadInt32LittleEndian(
                 window.Get(segment.FilePosition(position), sizeof(int))
             );
             var batch = new BatchView(window.Get(segment.FilePosition(position), length));
+            if (batch.BaseOffset == noted?.Offset)
+                crcAtNote = batch.PreviousCrc;
             try
             {
                 foreach (RecordView record in batch.Records)
@@ -524,6 +554,18 @@ public sealed class RecordJournal : IDisposable
             }
             position += length;
         }
+        if (noted?.FindLoss(end, crcAtNote) is { } loss)
+        {
+            throw new JournalCorruptException(
+                directory,
+                Path.GetFileName(segment.Path),
+                segment.FilePosition(end.Position),
+                end.Offset,
+                noted.Value.Offset - 1,
+                loss
+            );
+        }
+        TailRepair.Cut(segment.File, segment.FilePosition(end.Position), tail.UsedEnd);
         return end;
     }
 }

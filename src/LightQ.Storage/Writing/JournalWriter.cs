@@ -123,8 +123,6 @@ internal sealed class JournalWriter
     private WriteOutcome WriteRun(long published, ref int budget)
     {
         long most = budget;
-        if (_log.AtRest && _ring.Published != _ringPosition && !TryLeaveRest())
-            return WriteOutcome.Blocked;
         if (_rolls.TryPeek(out SegmentRoll? roll))
         {
             if (roll.Header.BasePosition == _end.Position)
@@ -135,7 +133,7 @@ internal sealed class JournalWriter
         if (found)
         {
             ReadOnlySpan<byte> bytes = run.Span;
-            if (!TryWrite(bytes))
+            if ((_log.AtRest && !TryLeaveRest()) || !TryWrite(bytes))
                 return WriteOutcome.Blocked;
             _end = Behind(bytes);
             _segment!.EndPosition = _end.Position;
@@ -175,12 +173,6 @@ internal sealed class JournalWriter
     /// <returns>False when there is no space for it.</returns>
     private bool TryBegin(SegmentRoll roll)
     {
-        // The segment before must be on the disk before the first byte of this one: a later segment proves the earlier.
-        if (_end.Position != _log.Durable.Position)
-        {
-            _log.Written.Write(_end);
-            Sync();
-        }
         long ordinal = roll.Header.Ordinal;
         if (!TryMake(roll, out IStorageFile? file))
         {
@@ -212,24 +204,54 @@ internal sealed class JournalWriter
         return true;
     }
 
-    /// <summary>Makes a segment's file, or takes the one made ahead, and writes its header page.</summary>
+    /// <summary>Makes a segment's file, or takes the one made ahead, and begins it.</summary>
     private bool TryMake(SegmentRoll roll, [NotNullWhen(true)] out IStorageFile? file)
     {
-        Span<byte> page = stackalloc byte[SegmentHeader.PageSize];
-        page.Clear();
-        roll.Header.Write(page);
         file = null;
         try
         {
             file = _source.Take(roll.Header.Ordinal, roll.FileBytes);
-            file.Write(page, 0);
-            return true;
         }
         catch (IOException error) when (StorageIOException.IsDiskFull(error))
         {
-            file?.Dispose(); // It holds nothing yet; the next try makes it anew.
             return false;
         }
+        try
+        {
+            Begin(roll, file);
+            return true;
+        }
+        catch (IOException error) when (StorageIOException.CanBeWrittenLater(error))
+        {
+            file.Dispose(); // It holds nothing yet; the next try makes it anew.
+            return false;
+        }
+    }
+
+    /// <summary>
+    /// Notes that the file is there, under its name, and writes its header page. What is synced in between says so
+    /// ahead of the file's first byte: if it is missing later, it has been taken away.
+    /// </summary>
+    private void Begin(SegmentRoll roll, IStorageFile file)
+    {
+        if (_log.AtRest)
+            _host.LeaveRest();
+        // The checkpoint says it of the first segment.
+        if (_segment is not null)
+        {
+            Span<byte> part = stackalloc byte[SegmentExtent.PartSize];
+            SegmentExtent.WritePart(part, roll.FileBytes, _segment.Crc);
+            _segment.File.Write(part, SegmentExtent.NextAt);
+            // The segment before must be on the disk before the first byte of this one: a later segment proves the
+            // earlier.
+            _log.Written.Write(_end);
+            Sync();
+        }
+        Span<byte> page = stackalloc byte[SegmentHeader.PageSize];
+        page.Clear();
+        uint crc = roll.Header.Write(page);
+        new SegmentExtent(roll.FileBytes, NextBytes: 0).Write(page, crc);
+        file.Write(page, 0);
     }
 
     /// <returns>False when there is no space: the same bytes go to the same place when it returns.</returns>

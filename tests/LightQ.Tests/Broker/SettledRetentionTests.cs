@@ -570,6 +570,8 @@ public sealed class SettledRetentionTests
 
         public void OnStateFailed(StoredState state, JournalFailure? failure) => Told.Enqueue("state");
 
+        public void OnRebuilt(string what) => Told.Enqueue("rebuilt");
+
         public void OnRefused(string what, Exception error) => Told.Enqueue("refused");
     }
 }

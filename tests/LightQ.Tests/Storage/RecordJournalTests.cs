@@ -1,6 +1,7 @@
 using System.Text;
 using LightQ.Storage;
 using LightQ.Storage.Files;
+using LightQ.Storage.Recovery;
 using LightQ.Storage.State;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -9,7 +10,9 @@ namespace LightQ.Tests.Storage;
 
 public sealed class RecordJournalTests : IDisposable
 {
-    private readonly string _directory = Directory.CreateTempSubdirectory("lightq-records-").FullName;
+    private readonly string _directory = Directory
+        .CreateDirectory(Path.Combine(Directory.CreateTempSubdirectory("lightq-records-").FullName, "records"))
+        .FullName;
     private readonly JournalEnvironment _environment = new(new JournalEnvironmentOptions { Writers = 1, Readers = 1 });
 
     [Fact]
@@ -89,6 +92,7 @@ public sealed class RecordJournalTests : IDisposable
             byte[] torn = (byte[])intact.Clone();
             torn.AsSpan(cut).Clear();
             File.WriteAllBytes(path, torn);
+            File.Delete(RecordEnd.PathOf(_directory)); // It notes what is acknowledged: a torn record is not.
             using RecordJournal journal = Open(out List<string> records);
             Assert.Equal(torn.AsSpan().SequenceEqual(intact) ? ["first", "second"] : ["first"], records);
         }
@@ -176,7 +180,7 @@ public sealed class RecordJournalTests : IDisposable
     public void Dispose()
     {
         _environment.Dispose();
-        Directory.Delete(_directory, recursive: true);
+        Directory.Delete(Path.GetDirectoryName(_directory)!, recursive: true);
     }
 
     private RecordJournal Open(out List<string> records)

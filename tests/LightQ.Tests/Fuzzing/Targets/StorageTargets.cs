@@ -346,7 +346,7 @@ internal static class StorageTargets
                 segment.Header.Ordinal,
                 segment.Crc
             );
-            return LogTail.Find(new FileWindow(file, _window), segment, start, durableOffset);
+            return LogTail.Find(new FileWindow(file, _window), segment, start, knownOffset: durableOffset);
         }
     }
 

@@ -31,6 +31,11 @@ internal sealed class DamageCheck : IDisposable
     {
         StoredBatch[] damaged = [.. _fixture.Batches.Where(batch => !batch.IsIntact(disk))];
         StoredBatch[] intact = [.. _fixture.Batches.Where(batch => batch.IsIntact(disk))];
+        // Before the start, which may change header pages.
+        StoredBatch[] unreachable =
+        [
+            .. _fixture.Batches.Where(batch => !batch.IsIntact(disk) || !HasIntactHeader(disk, batch.Path)),
+        ];
         _files.Insert(disk);
         var producers = new ProducerState();
         Journal journal;
@@ -53,10 +58,6 @@ internal sealed class DamageCheck : IDisposable
         }
         try
         {
-            StoredBatch[] unreachable =
-            [
-                .. _fixture.Batches.Where(batch => !batch.IsIntact(disk) || !HasIntactHeader(disk, batch.Path)),
-            ];
             return Read(journal, producers, damaged, unreachable, intact);
         }
         finally

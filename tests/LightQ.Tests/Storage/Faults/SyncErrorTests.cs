@@ -33,7 +33,7 @@ public sealed class SyncErrorTests
     {
         for (int failing = 0; failing < 30; failing++)
         {
-            var files = new SimulatedFileSystem(new SimulatedDisk()) { FailsSync = NthSync("/data/catalog", failing) };
+            var files = new SimulatedFileSystem(new SimulatedDisk()) { FailsSync = NthSync("/data/catalog/", failing) };
             var acknowledged = new List<string>();
             using JournalEnvironment environment = CrashWorkload.Environment(files, new ManualClock());
             bool failed = false;
