@@ -316,6 +316,8 @@ public sealed class LightQBroker : IAsyncDisposable
         {
             if (topic.Settings.Delivery.MaxDeliveries == 0 && settings.Delivery.MaxDeliveries != 0)
                 DeadLetterOffice.DemandName(topic.Name, settings);
+            if (settings.Delivery.DeadLetterTopic != topic.Settings.Delivery.DeadLetterTopic)
+                DeadLetterOffice.DemandDurable(topic.Name, settings, _topics);
             _catalog.SetSettings(topic.Id, settings.Complete());
             return topic.LastApplied;
         }
@@ -614,6 +616,7 @@ public sealed class LightQBroker : IAsyncDisposable
             ThrowIfStopping();
             if (_topics.ContainsKey(name))
                 throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
+            DeadLetterOffice.DemandDurable(name, settings, _topics);
             settings.DemandCluster(HasReplication);
             DemandRoom(settings);
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);

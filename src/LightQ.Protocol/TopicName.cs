@@ -9,6 +9,9 @@ public static class TopicName
     /// <summary>Longest name, in characters (all ASCII).</summary>
     public const int MaxLength = 200;
 
+    /// <summary>Behind the name of the topic whose dead letters a topic gets, if it names no other.</summary>
+    public const string DeadLetterSuffix = ".dead";
+
     /// <summary>What a name must look like, for error messages.</summary>
     public const string Rule =
         "1 to 200 characters: a letter or digit first, then letters, digits, '.', '_' or '-', and no \"..\"";
@@ -24,6 +27,17 @@ public static class TopicName
                 return false;
         }
         return !name.Contains("..", StringComparison.Ordinal);
+    }
+
+    /// <summary>
+    /// The topic that a name belongs to: <c>orders</c> for <c>orders.dead</c>, whether one of them exists or not; else
+    /// the name itself.
+    /// </summary>
+    public static ReadOnlySpan<char> OwnerOf(ReadOnlySpan<char> name)
+    {
+        while (name.Length > DeadLetterSuffix.Length && name.EndsWith(DeadLetterSuffix, StringComparison.Ordinal))
+            name = name[..^DeadLetterSuffix.Length];
+        return name;
     }
 
     /// <summary>

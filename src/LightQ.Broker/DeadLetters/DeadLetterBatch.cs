@@ -93,7 +93,8 @@ internal static class DeadLetterBatch
             at - BatchLayout.HeaderSize,
             count,
             new BatchOrigin(0, 0, sequence),
-            now
+            now,
+            flags: BatchLayout.HoldsLetters
         );
         return (bytes.AsMemory(0, total), count);
     }
@@ -102,6 +103,10 @@ internal static class DeadLetterBatch
     /// <param name="now">The time, in unix microseconds.</param>
     public static string TimeOf(long now) =>
         DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture);
+
+    /// <summary>Whether the broker has written a batch as letters, and nobody else; and they can be told apart.</summary>
+    public static bool HoldsLetters(in BatchView batch) =>
+        (batch.Flags & BatchLayout.HoldsLetters) != 0 && HasReadableRecords(batch);
 
     /// <summary>
     /// Whether a batch's messages can be told apart: it is not compressed, and its records agree with its header, which

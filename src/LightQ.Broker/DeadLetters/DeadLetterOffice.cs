@@ -9,9 +9,6 @@ namespace LightQ.Broker.DeadLetters;
 /// <summary>Moves messages to their dead-letter topics. Thread-safe.</summary>
 internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
 {
-    /// <summary>What a dead-letter topic is called behind its topic's name.</summary>
-    public const string Suffix = ".dead";
-
     private readonly ConcurrentDictionary<string, DeadLetterQueue> _queues = new(StringComparer.Ordinal);
     private readonly ConditionalWeakTable<Topic, LetterIndex> _letters = [];
     private readonly CancellationTokenSource _stopping = new();
@@ -26,8 +23,11 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     }
 
     /// <summary>The name of a topic's dead-letter topic.</summary>
-    public static string TopicOf(Topic topic) =>
-        topic.Settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic.Name + Suffix;
+    public static string TopicOf(Topic topic) => TopicOf(topic.Name, topic.Settings);
+
+    /// <summary>The name of the dead-letter topic that a topic has or would have.</summary>
+    public static string TopicOf(string topic, TopicSettings settings) =>
+        settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic + TopicName.DeadLetterSuffix;
 
     /// <summary>
     /// Rejects a durable topic's name, if the name of its dead-letter topic would not be valid.
@@ -35,7 +35,7 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     /// <exception cref="BrokerException">It is too long: <see cref="ErrorCode.InvalidArgument"/>.</exception>
     public static void DemandName(string topic, TopicSettings settings)
     {
-        int longest = TopicName.MaxLength - Suffix.Length;
+        int longest = TopicName.MaxLength - TopicName.DeadLetterSuffix.Length;
         if (
             settings.Kind == TopicKind.Durable
             && settings.Delivery.DeadLetterTopic.Length == 0
@@ -44,9 +44,41 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"The topic name has {topic.Length} characters, and with '{Suffix}' behind it, as its dead-letter "
+                $"The topic name has {topic.Length} characters, and with '{TopicName.DeadLetterSuffix}' behind it, as its dead-letter "
                     + $"topic is called, more than a name may have ({TopicName.MaxLength}); allowed: {longest}, or "
                     + $"set dead_letter_topic."
+            );
+        }
+    }
+
+    /// <summary>Rejects a topic, new or changed, by which letters would get to a transient topic.</summary>
+    /// <remarks>They would wait for ever, as nothing stores them there.</remarks>
+    /// <param name="name">The topic's name.</param>
+    /// <param name="settings">What it is to have.</param>
+    /// <param name="topics">The topics by their names.</param>
+    /// <exception cref="BrokerException">It is one: <see cref="ErrorCode.InvalidArgument"/>.</exception>
+    public static void DemandDurable(string name, TopicSettings settings, IReadOnlyDictionary<string, Topic> topics)
+    {
+        if (settings.Kind == TopicKind.Durable)
+        {
+            string dead = TopicOf(name, settings);
+            if (topics.TryGetValue(dead, out Topic? existing) && existing.Settings.Kind == TopicKind.Transient)
+            {
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    $"The dead letters of '{name}' would go to '{dead}', which is transient and cannot keep them; "
+                        + $"allowed: a durable topic. Set dead_letter_topic to another name, or delete '{dead}'."
+                );
+            }
+            return;
+        }
+        Topic? origin = topics.Values.FirstOrDefault(t => t.Settings.Kind == TopicKind.Durable && TopicOf(t) == name);
+        if (origin is not null)
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The dead letters of '{origin.Name}' go to '{name}', and a transient topic cannot keep them; allowed: "
+                    + $"a durable topic."
             );
         }
     }

@@ -238,7 +238,7 @@ internal sealed class GroupLetters(
     private static bool Visit(byte[] batch, ref long next, RecordVisitor visit)
     {
         var view = new BatchView(batch);
-        if (!DeadLetterBatch.HasReadableRecords(view))
+        if (!DeadLetterBatch.HoldsLetters(view))
             return true; // The broker did not write this message.
         foreach (RecordView record in view.Records)
         {

@@ -31,6 +31,8 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
     /// <summary>The broker's own streams belong to no connection.</summary>
     public uint ConnectionId => 0;
 
+    public bool IsBroker => true;
+
     /// <summary>The largest batch the topic takes, in bytes.</summary>
     public int MaxBatchBytes => _stream!.Partition.MaxBatchBytes;
 

@@ -82,7 +82,7 @@ internal sealed class LetterBox : IDisposable
     {
         var view = new BatchView(batch);
         List<LetterOrigin> origins = [];
-        if (!DeadLetterBatch.HasReadableRecords(view))
+        if (!DeadLetterBatch.HoldsLetters(view))
             return origins; // The broker did not write this message.
         foreach (RecordView record in view.Records)
         {

@@ -172,7 +172,7 @@ internal sealed class LetterIndex(Topic dead, LightQBroker broker)
     private void Add(byte[] batch)
     {
         var view = new BatchView(batch);
-        if (!DeadLetterBatch.HasReadableRecords(view))
+        if (!DeadLetterBatch.HoldsLetters(view))
             return; // The broker did not write this message.
         foreach (RecordView record in view.Records)
         {

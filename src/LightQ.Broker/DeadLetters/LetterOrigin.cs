@@ -18,45 +18,38 @@ internal readonly record struct LetterOrigin(
 )
 {
     /// <summary>Reads it.</summary>
-    /// <returns>False for what the broker has not written: headers are missing.</returns>
-    /// <exception cref="ProtocolException">The headers contradict themselves.</exception>
-    public static bool Read(in RecordView record, out LetterOrigin origin)
-    {
-        bool isKnown =
-            uint.TryParse(
-                ValueOf(record, DeadLetterHeader.Partition),
-                NumberStyles.None,
-                CultureInfo.InvariantCulture,
-                out uint partition
-            )
-            & long.TryParse(
-                ValueOf(record, DeadLetterHeader.Offset),
-                NumberStyles.None,
-                CultureInfo.InvariantCulture,
-                out long offset
-            );
-        origin = new LetterOrigin(
-            ValueOf(record, DeadLetterHeader.Topic),
-            ValueOf(record, DeadLetterHeader.TopicId),
-            partition,
-            offset,
-            ValueOf(record, DeadLetterHeader.Group),
-            ValueOf(record, DeadLetterHeader.Time)
-        );
-        return isKnown;
-    }
-
-    /// <summary>Reads it; false also where the headers contradict themselves.</summary>
+    /// <returns>False where headers are missing or contradict themselves.</returns>
     public static bool TryRead(in RecordView record, out LetterOrigin origin)
     {
+        origin = default;
         try
         {
-            return Read(record, out origin);
+            bool isKnown =
+                uint.TryParse(
+                    ValueOf(record, DeadLetterHeader.Partition),
+                    NumberStyles.None,
+                    CultureInfo.InvariantCulture,
+                    out uint partition
+                )
+                & long.TryParse(
+                    ValueOf(record, DeadLetterHeader.Offset),
+                    NumberStyles.None,
+                    CultureInfo.InvariantCulture,
+                    out long offset
+                );
+            origin = new LetterOrigin(
+                ValueOf(record, DeadLetterHeader.Topic),
+                ValueOf(record, DeadLetterHeader.TopicId),
+                partition,
+                offset,
+                ValueOf(record, DeadLetterHeader.Group),
+                ValueOf(record, DeadLetterHeader.Time)
+            );
+            return isKnown;
         }
         catch (ProtocolException)
         {
-            origin = default;
-            return false; // Another program wrote them.
+            return false;
         }
     }
 

@@ -1,6 +1,5 @@
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Broker.DeadLetters;
@@ -83,7 +82,7 @@ internal sealed class Redrive(
     private void Take(byte[] batch, long from)
     {
         var view = new BatchView(batch);
-        if (!DeadLetterBatch.HasReadableRecords(view))
+        if (!DeadLetterBatch.HoldsLetters(view))
             return; // The broker did not write this message.
         foreach (RecordView record in view.Records)
         {
@@ -94,25 +93,18 @@ internal sealed class Redrive(
 
     private void Take(in RecordView record)
     {
-        try
-        {
-            bool isKnown = LetterOrigin.Read(record, out LetterOrigin origin);
-            if (origin.Group != group || origin.Topic != topic.Name)
-                return;
-            if (topic.Settings.IsReplicated && !_settled.ContainsKey(origin.Partition))
-                return; // The node that leads the original redrives it.
-            if (_settled.GetValueOrDefault(origin.Partition)?.Contains(record.Offset) == true)
-                return;
-            var home = groups.FirstOrDefault(g => g.Partition.Index == origin.Partition) as ExplicitGroup;
-            bool isOfThisTopic = origin.TopicId == topic.Id.ToString("N"); // Not of a deleted topic of that name.
-            if (isKnown && isOfThisTopic && home is not null && home.Redrive(origin.Offset))
-                _redriven++;
-            else
-                _skipped++;
-        }
-        catch (ProtocolException)
-        {
-            _skipped++; // Its headers contradict themselves: another program wrote them.
-        }
+        bool isKnown = LetterOrigin.TryRead(record, out LetterOrigin origin);
+        if (origin.Group != group || origin.Topic != topic.Name)
+            return;
+        if (topic.Settings.IsReplicated && !_settled.ContainsKey(origin.Partition))
+            return; // The node that leads the original redrives it.
+        if (_settled.GetValueOrDefault(origin.Partition)?.Contains(record.Offset) == true)
+            return;
+        var home = groups.FirstOrDefault(g => g.Partition.Index == origin.Partition) as ExplicitGroup;
+        bool isOfThisTopic = origin.TopicId == topic.Id.ToString("N"); // Not of a deleted topic of that name.
+        if (isKnown && isOfThisTopic && home is not null && home.Redrive(origin.Offset))
+            _redriven++;
+        else
+            _skipped++;
     }
 }

@@ -208,7 +208,7 @@ public sealed class ProducerStream : OutputStream
     {
         length = 0;
         int longest = _refusesAlone ? int.MaxValue : _partition.MaxBatchBytes;
-        error = BatchValidator.CheckPublished(run, longest, out BatchView batch, out reason);
+        error = BatchValidator.CheckPublished(run, longest, Owner.IsBroker, out BatchView batch, out reason);
         if (error != ErrorCode.None)
             return false;
         if (!IsOwn(batch) && !Mutation.AnyProducerId)

@@ -6,6 +6,9 @@ public interface IStreamOwner
     /// <summary>Names the connection in statistics.</summary>
     uint ConnectionId { get; }
 
+    /// <summary>Whether it is the broker itself, which may publish dead letters.</summary>
+    bool IsBroker => false;
+
     /// <summary>
     /// Says that <paramref name="stream"/> may have something to send. Callable from any thread; returns at once.
     /// </summary>

@@ -49,11 +49,17 @@ public sealed record Grant(Right Right, string Pattern)
             );
     }
 
-    /// <summary>Whether the grant is about this topic.</summary>
-    public bool Covers(string topic) =>
-        Pattern.EndsWith('*')
-            ? topic.AsSpan().StartsWith(Pattern.AsSpan()[..^1], StringComparison.Ordinal)
-            : topic == Pattern;
+    /// <summary>
+    /// Whether the grant is about this topic. The beginning of names covers a topic's dead letters only with the topic:
+    /// <c>orders.*</c> does not cover <c>orders.dead</c>, which belongs to <c>orders</c>.
+    /// </summary>
+    public bool Covers(string topic)
+    {
+        if (!Pattern.EndsWith('*'))
+            return topic == Pattern;
+        ReadOnlySpan<char> prefix = Pattern.AsSpan()[..^1];
+        return TopicName.OwnerOf(topic).StartsWith(prefix, StringComparison.Ordinal);
+    }
 
     /// <summary>For people: <c>publish on orders.*</c>.</summary>
     public override string ToString() =>

@@ -4,6 +4,7 @@ using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Client.Administration;
+using LightQ.Protocol;
 
 namespace LightQ.Cli.Topics;
 
@@ -115,7 +116,7 @@ internal sealed record TopicView
             MaxDeliveries = info.Spec.MaxDeliveries ?? 0,
             RetryDelaySeconds = (info.Spec.RetryDelay ?? TimeSpan.Zero).TotalSeconds,
             MaxRetryDelaySeconds = (info.Spec.MaxRetryDelay ?? TimeSpan.Zero).TotalSeconds,
-            DeadLetterTopic = info.Spec.DeadLetterTopic ?? $"{info.Name}.dead",
+            DeadLetterTopic = info.Spec.DeadLetterTopic ?? info.Name + TopicName.DeadLetterSuffix,
             DedupSeconds = (info.Spec.DedupWindow ?? TimeSpan.Zero).TotalSeconds,
             DedupMaxIds = info.Spec.DedupMaxIds ?? 0,
             CreateTime = info.CreateTime,

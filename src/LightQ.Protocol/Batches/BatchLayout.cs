@@ -11,7 +11,7 @@ namespace LightQ.Protocol.Batches;
 ///  8 u32 payloadCrc        CRC-32C of bytes headerLength..length, padding included
 /// 12 u8  magic  13 u8 version  14 u16 headerLength
 /// 16 u32 flags             bits 0-3 codec, 4-6 kind, 7 transactional, 8 has due time, 9 has expiry, 10 has origin B,
-///                          11 has message id, 12 has relative times (a producer's alone)
+///                          11 has message id, 12 has relative times (a producer's alone), 13 holds dead letters B
 /// 20 u32 recordCount  24 u32 offsetSpan  28 u32 uncompressedLength (records, without padding)
 /// 32 u64 baseOffset   B    40 i64 appendTime B (unix microseconds)  48 i64 timestamp (producer's clock)
 /// 56 u64 producerId   64 u64 baseSequence (of a copy of a delayed batch: where that was published)   72 u32 producerEpoch
@@ -59,6 +59,12 @@ public static class BatchLayout
     /// broker adds the append time, and takes the flag away.
     /// </summary>
     public const uint HasRelativeTimes = 1 << 12;
+
+    /// <summary>
+    /// The flag of a batch of dead letters, by which they are told from messages that only look like some. Only the
+    /// broker sets it.
+    /// </summary>
+    public const uint HoldsLetters = 1 << 13;
 
     /// <summary>The flags that a producer may set. The codec bits may name any <see cref="BatchCodec"/>.</summary>
     public const uint ProducerFlags = CodecMask | HasDueTime | HasExpiry | HasMessageId | HasRelativeTimes;

@@ -16,6 +16,7 @@ public static class BatchValidator
     /// <summary>Checks the header of the first batch of a run that a producer sent.</summary>
     /// <param name="run">The rest of a Publish body.</param>
     /// <param name="maxBatchBytes">The topic's limit.</param>
+    /// <param name="isBroker">Whether the broker itself publishes, which may mark dead letters.</param>
     /// <param name="batch">The batch, when the result is <see cref="ErrorCode.None"/>.</param>
     /// <param name="reason">What is wrong, for people; empty when nothing is wrong.</param>
     /// <returns>
@@ -25,6 +26,7 @@ public static class BatchValidator
     public static ErrorCode CheckPublished(
         ReadOnlySpan<byte> run,
         int maxBatchBytes,
+        bool isBroker,
         out BatchView batch,
         out string reason
     )
@@ -47,13 +49,21 @@ public static class BatchValidator
         // A plain batch has neither.
         if ((batch.Flags | (uint)(batch.HeaderLength - BatchLayout.HeaderSize)) != 0)
         {
-            ErrorCode error = CheckExtensions(batch, out reason);
+            ErrorCode error = CheckExtensions(batch, isBroker ? BatchLayout.HoldsLetters : 0, out reason);
             if (error != ErrorCode.None)
                 return error;
         }
         reason = CountsProblem(batch);
         return reason.Length == 0 ? ErrorCode.None : ErrorCode.MalformedBatch;
     }
+
+    /// <inheritdoc cref="CheckPublished(ReadOnlySpan{byte}, int, bool, out BatchView, out string)"/>
+    public static ErrorCode CheckPublished(
+        ReadOnlySpan<byte> run,
+        int maxBatchBytes,
+        out BatchView batch,
+        out string reason
+    ) => CheckPublished(run, maxBatchBytes, isBroker: false, out batch, out reason);
 
     /// <summary>
     /// Whether compressed records may have this length. A reader checks it before it reserves memory for them.
@@ -64,12 +74,12 @@ public static class BatchValidator
         uncompressedLength is >= 0 and <= ProtocolLimits.InflatedBatchBytes
         && uncompressedLength <= (long)payloadBytes * ProtocolLimits.InflationRatio;
 
-    private static ErrorCode CheckExtensions(in BatchView batch, out string reason)
+    private static ErrorCode CheckExtensions(in BatchView batch, uint brokers, out string reason)
     {
-        uint flags = batch.Flags;
+        uint flags = batch.Flags & ~brokers;
         if ((flags & ~BatchLayout.ProducerFlags) != 0 || batch.Codec > BatchCodec.Deflate)
         {
-            reason = $"the batch has a codec or flags (0x{flags:x}) that this broker does not know";
+            reason = $"the batch has a codec or flags (0x{flags:x}) that this broker does not know or only it may set";
             return ErrorCode.NotSupported;
         }
         uint found = 0;

@@ -16,6 +16,7 @@ public static class BatchWriter
     /// <param name="timestamp">When the batch was opened, unix microseconds.</param>
     /// <param name="kind">What the batch holds.</param>
     /// <param name="offsetSpan">How many offsets it covers; by default one for each record.</param>
+    /// <param name="flags">What else it is, beside its kind.</param>
     /// <returns>The batch's length in bytes.</returns>
     public static int Complete(
         Span<byte> batch,
@@ -24,11 +25,12 @@ public static class BatchWriter
         in BatchOrigin origin,
         long timestamp,
         BatchKind kind = BatchKind.Data,
-        uint? offsetSpan = null
+        uint? offsetSpan = null,
+        uint flags = 0
     )
     {
         Span<byte> header = Begin(batch, BatchLayout.HeaderSize, recordBytes, recordCount, origin, timestamp);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)kind << 4);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], ((uint)kind << 4) | flags);
         BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.UncompressedLength..], recordBytes);
         if (offsetSpan is { } span)
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.OffsetSpan..], span);

@@ -167,7 +167,12 @@ internal sealed class AccessControl : IDisposable
     private User? UserOf(Principal principal) =>
         _broker.Users.Table.Users.TryGetValue(principal.Name, out User? user) && user.Id == principal.Id ? user : null;
 
+    /// <summary>Whether a topic, or the one whose dead letters it gets, has a user of its own.</summary>
     private bool HasCredentials(string topic) =>
+        HasOwnUser(topic)
+        || (TopicName.OwnerOf(topic) is var owner && owner.Length != topic.Length && HasOwnUser(owner.ToString()));
+
+    private bool HasOwnUser(string topic) =>
         _broker.TryGetTopic(topic, out Topic? found) && found.Credentials is not null;
 
     private BrokerException Refuse(Principal principal, string right, string topic)

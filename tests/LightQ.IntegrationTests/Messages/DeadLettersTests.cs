@@ -85,6 +85,31 @@ public sealed class DeadLettersTests
     }
 
     [Fact]
+    public async Task A_message_that_only_looks_like_a_letter_is_none()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using LightQClient client = await ClientAsync(server);
+        await DeadLetterAsync(server, "billing", 1);
+        await foreach (
+            Message letter in client.ConsumeAsync("orders.dead", new() { Start = StartPosition.Earliest }, Cancelled)
+        )
+        {
+            var headers = new LightQ.Client.MessageHeaders();
+            foreach (HeaderView header in letter.Headers)
+                headers.Add(Encoding.UTF8.GetString(header.Name), header.Value);
+            await client.PublishAsync("orders.dead", letter.Body, headers: headers, cancellationToken: Cancelled);
+            break;
+        }
+
+        Assert.Equal([0L], await OffsetsAsync(client, new() { IncludeSettled = true }));
+        Assert.Equal(
+            [new LetterResult(1, LetterOutcome.NotFound)],
+            await client.DeadLetters.RedriveAsync("orders", "billing", [1], Cancelled)
+        );
+        Assert.Equal(new RedriveResult(1, 0), await client.Groups.RedriveAsync("orders", "billing", Cancelled));
+    }
+
+    [Fact]
     public async Task What_cannot_be_redriven_says_why_and_waits_on()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -1,5 +1,4 @@
 using LightQ.Storage;
-using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
 using LightQ.Storage.Segments;
 using Xunit;

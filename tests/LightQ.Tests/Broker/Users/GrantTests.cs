@@ -17,6 +17,15 @@ public sealed class GrantTests
     [InlineData("orders*", "orders", true)]
     [InlineData("orders*", "orders2", true)]
     [InlineData("*", "anything", true)]
+    [InlineData("*", "orders.dead", true)]
+    [InlineData("orders", "orders.dead", false)]
+    [InlineData("orders.dead", "orders.dead", true)]
+    [InlineData("orders.*", "orders.dead", false)]
+    [InlineData("orders.*", "orders.dead.dead", false)]
+    [InlineData("orders.*", "orders.eu.dead", true)]
+    [InlineData("orders.d*", "orders.dead", false)]
+    [InlineData("orders.d*", "orders.data.dead", true)]
+    [InlineData("orders*", "orders.dead", true)]
     [InlineData("*", "", true)]
     public void A_pattern_covers_a_name_or_all_that_begin_alike(string pattern, string topic, bool covered) =>
         Assert.Equal(covered, Grant.Create(Right.Publish, pattern).Covers(topic));
