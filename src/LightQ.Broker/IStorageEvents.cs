@@ -16,6 +16,9 @@ public interface IStorageEvents
     /// <summary>A start made something anew that was not as it had been left; nothing is lost by it.</summary>
     void OnRebuilt(string what);
 
+    /// <summary>A start found a directory with messages of a topic that the catalog does not know.</summary>
+    void OnUnknownTopic(string directory);
+
     /// <summary>A partition takes nothing more until the broker is started again.</summary>
     void OnTopicFailed(Partition partition, JournalFailure failure);
 

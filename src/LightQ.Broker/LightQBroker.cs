@@ -103,6 +103,8 @@ public sealed class LightQBroker : IAsyncDisposable
                 _environment,
                 failure => options.StorageEvents?.OnStateFailed(StoredState.Positions, failure)
             );
+            if (options.StorageEvents is { } events)
+                MissingState.Tell(directory, _catalog, _positions, events);
             Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time), _environment);
             _opener = new PartitionOpener(
                 Path.Combine(directory, "topics"),

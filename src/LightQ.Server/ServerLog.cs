@@ -145,6 +145,14 @@ internal static partial class ServerLog
     [LoggerMessage(2014, LogLevel.Warning, "Made anew, as it was not as it had been left: {What}")]
     public static partial void Rebuilt(ILogger logger, string what);
 
+    [LoggerMessage(
+        2012,
+        LogLevel.Warning,
+        "'{Directory}' has messages of a topic that the catalog does not know. If the topic was deleted, remove the "
+            + "directory; if not, the catalog is an older one, and users and rights may be, too: put it back."
+    )]
+    public static partial void UnknownTopic(ILogger logger, string directory);
+
     [LoggerMessage(2025, LogLevel.Error, "The disk refused {What}: {Reason}")]
     public static partial void DiskRefused(ILogger logger, string what, string reason);
 

@@ -12,13 +12,27 @@ internal sealed record ClusterMembership(Guid ClusterId, string Cluster, string 
     /// <summary>The file's name.</summary>
     public const string FileName = "cluster.json";
 
+    private const string Advice =
+        "It says which cluster the directory belongs to: put it back, or write "
+        + "{\"ClusterId\":ID,\"Cluster\":NAME,\"Node\":NAME} into it.";
+
     /// <summary>Reads the file; null where there is none.</summary>
-    /// <exception cref="DataDirectoryException">It is damaged.</exception>
+    /// <exception cref="DataDirectoryException">
+    /// It is damaged, or gone: the directory would be taken for that of a broker alone, or join anew.
+    /// </exception>
     public static ClusterMembership? Read(string directory)
     {
         string path = Path.Combine(directory, FileName);
         if (!File.Exists(path))
-            return null;
+        {
+            return TopicLabel.FindIn(directory) is { } label
+                ? throw new DataDirectoryException(
+                    directory,
+                    $"The file '{path}' is gone, and '{label}' is that of a cluster's node. {Advice}",
+                    new FileNotFoundException(path)
+                )
+                : null;
+        }
         try
         {
             return
@@ -29,12 +43,7 @@ internal sealed record ClusterMembership(Guid ClusterId, string Cluster, string 
         }
         catch (JsonException e)
         {
-            throw new DataDirectoryException(
-                directory,
-                $"The file '{path}' is damaged: {e.Message} It says which cluster the directory belongs to: put it "
-                    + $"back, or write {{\"ClusterId\":ID,\"Cluster\":NAME,\"Node\":NAME}} into it.",
-                e
-            );
+            throw new DataDirectoryException(directory, $"The file '{path}' is damaged: {e.Message} {Advice}", e);
         }
     }
 

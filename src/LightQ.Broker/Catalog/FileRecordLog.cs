@@ -55,6 +55,9 @@ internal sealed class FileRecordLog : IRecordLog, IHousekept
     /// <summary>Bytes of the journal.</summary>
     public long Bytes => _journal.Bytes;
 
+    /// <inheritdoc cref="RecordJournal.Rebuilt"/>
+    public string? Rebuilt => _journal.Rebuilt;
+
     /// <inheritdoc/>
     public bool IsShared => false;
 

@@ -64,6 +64,9 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>Bytes of the journal.</summary>
     internal long Bytes => (_log as FileRecordLog)?.Bytes ?? 0;
 
+    /// <inheritdoc cref="FileRecordLog.Rebuilt"/>
+    public string? Rebuilt => (_log as FileRecordLog)?.Rebuilt;
+
     /// <summary>Whether it is that of a cluster.</summary>
     public bool IsShared => _log.IsShared;
 
@@ -90,6 +93,7 @@ internal sealed class TopicCatalog : IDisposable
     /// <exception cref="DataDirectoryException">It is.</exception>
     public static void ThrowIfGone(string dataDirectory)
     {
+        _ = ClusterMembership.Read(dataDirectory); // That of a cluster's node is elsewhere.
         string catalog = Path.Combine(dataDirectory, DirectoryName);
         if (CatalogReader.IsGone(dataDirectory))
         {

@@ -4,7 +4,7 @@ namespace LightQ.Broker.Catalog;
 
 /// <summary>
 /// What a topic's directory on a node of a cluster says of itself, in its file <c>topic.json</c>: for people and the
-/// tool, where the catalog is elsewhere. No broker reads it.
+/// tool, where the catalog is elsewhere. A broker reads nothing in it; that it is there says whose directory it is.
 /// </summary>
 /// <param name="Name">The topic's name.</param>
 /// <param name="Replicas">How many replicas it has; 0 for none.</param>
@@ -31,6 +31,15 @@ public sealed record TopicLabel(string Name, uint Replicas)
         {
             return null;
         }
+    }
+
+    /// <summary>A label of a topic in a data directory; null when there is none.</summary>
+    internal static string? FindIn(string dataDirectory)
+    {
+        string topics = Path.Combine(dataDirectory, "topics");
+        return Directory.Exists(topics)
+            ? Directory.EnumerateDirectories(topics).Select(t => Path.Combine(t, FileName)).FirstOrDefault(File.Exists)
+            : null;
     }
 
     /// <summary>Writes it, unless it is there.</summary>

@@ -29,12 +29,17 @@ internal sealed class JournalTarget : IDisposable
         _lock = heldLock;
         _known = new Lazy<KnownOffsets?>(() => root is null ? null : KnownOffsets.Read(root));
         Cluster = root is null ? null : CatalogReader.FindCluster(root);
-        if (root is not null && Directory.Exists(System.IO.Path.Combine(root, Catalog)))
+        if (root is not null && JournalInspector.WasMade(System.IO.Path.Combine(root, Catalog)))
             KnownTopics = CatalogReader.ReadDurableTopics(System.IO.Path.Combine(root, Catalog), out _);
         IsCatalogGone = root == path && CatalogReader.IsGone(path);
         string[] records = root is null
             ? []
-            : [.. new[] { Catalog, Groups }.Select(n => System.IO.Path.Combine(root, n)).Where(Directory.Exists)];
+            :
+            [
+                .. new[] { Catalog, Groups }
+                    .Select(n => System.IO.Path.Combine(root, n))
+                    .Where(JournalInspector.WasMade),
+            ];
         Records = root == path ? records : [.. records.Where(r => r == path)];
         Partitions =
         [

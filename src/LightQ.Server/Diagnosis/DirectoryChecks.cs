@@ -208,13 +208,17 @@ internal sealed class DirectoryChecks(string path)
 
         try
         {
-            return File.ReadAllText(path).Trim().Length switch
+            string password = File.ReadAllText(path).Trim();
+            if (AdminPassword.FindMistake(password) is { } mistake)
             {
-                0 => Finding.Failed(
+                return Finding.Failed(
                     Check,
-                    $"'{path}' is empty",
+                    $"'{path}' {mistake}",
                     $"Write a password into it, or rm '{path}' to have a good one made at the next start."
-                ),
+                );
+            }
+            return password.Length switch
+            {
                 < AdminPassword.ShortPassword => Finding.Warning(
                     Check,
                     $"that in '{path}' has fewer than {AdminPassword.ShortPassword} characters",

@@ -37,6 +37,9 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
     public void OnRebuilt(string what) => ServerLog.Rebuilt(logger, what);
 
     /// <inheritdoc/>
+    public void OnUnknownTopic(string directory) => ServerLog.UnknownTopic(logger, directory);
+
+    /// <inheritdoc/>
     public void OnTopicFailed(Partition partition, JournalFailure failure) =>
         ServerLog.TopicFailed(
             logger,

@@ -43,11 +43,11 @@ internal static class AdminPassword
             string password = File.ReadAllText(path).Trim();
             if (password.Length is > 0 and < ShortPassword)
                 ServerLog.PasswordShort(logger, path, ShortPassword);
-            return password.Length != 0
+            return FindMistake(password) is not { } mistake
                 ? password
                 : throw new ServerStartException(
                     ServerStartFailure.Configuration,
-                    $"'{path}' is empty: write a password into it, or delete it to have a new one made."
+                    $"'{path}' {mistake}: write a password into it, or delete it to have a new one made."
                 );
         }
         catch (UnauthorizedAccessException e)
@@ -55,6 +55,12 @@ internal static class AdminPassword
             throw Denied(path, e);
         }
     }
+
+    /// <summary>What is wrong with a password; null when nothing is.</summary>
+    public static string? FindMistake(string password) =>
+        password.Length == 0 ? "is empty"
+        : password.Any(char.IsControl) ? "has characters that are no text: it is damaged, or has more than one line"
+        : null;
 
     /// <summary>Makes one, in a file that is not there yet.</summary>
     /// <exception cref="ServerStartException">The file cannot be written.</exception>

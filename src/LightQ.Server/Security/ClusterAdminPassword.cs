@@ -11,13 +11,16 @@ namespace LightQ.Server.Security;
 /// </summary>
 /// <remarks>
 /// The file <c>admin-password-seen</c> keeps what the node found in <c>admin-password</c> when it started last, as
-/// SHA-256; it is empty where there was no such file. A file that differs was written on purpose. One that does not is
-/// what the cluster has, or was overtaken by a change at another node.
+/// SHA-256, or <c>none</c> where there was no such file. A file that differs was written on purpose. One that does not
+/// is what the cluster has, or was overtaken by a change at another node. Where it is not known what was seen, the
+/// cluster's password stays: an old one must not come back.
 /// </remarks>
 internal static class ClusterAdminPassword
 {
     /// <summary>The name of the file with what was seen.</summary>
     public const string SeenName = "admin-password-seen";
+
+    private const string NoFile = "none";
 
     /// <summary>Makes the catalog and this node's file agree, as far as the file sets the password.</summary>
     /// <returns>Null: the password is not one of this broker alone.</returns>
@@ -82,9 +85,12 @@ internal static class ClusterAdminPassword
     private static string? ReadSeen(string directory)
     {
         string path = Path.Combine(directory, SeenName);
-        return File.Exists(path) ? File.ReadAllText(path).Trim() : null;
+        string? seen = File.Exists(path) ? File.ReadAllText(path).Trim() : null;
+        return seen == NoFile || (seen?.Length == 2 * SHA256.HashSizeInBytes && seen.All(char.IsAsciiHexDigitUpper))
+            ? seen
+            : null;
     }
 
     private static string DigestOf(string? password) =>
-        password is null ? "" : Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(password)));
+        password is null ? NoFile : Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(password)));
 }

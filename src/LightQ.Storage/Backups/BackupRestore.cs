@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using LightQ.Storage.Files;
+using LightQ.Storage.Inspection;
 using LightQ.Storage.Recovery;
 
 namespace LightQ.Storage.Backups;
@@ -116,6 +117,8 @@ public static class BackupRestore
             BeginEpoch(files, BackupLayout.PathOf(to, partition));
         }
 
+        foreach (string records in new[] { BackupLayout.Catalog, BackupLayout.Groups })
+            NoteEnd(files, Path.Combine(to, records));
         OwnedDirectory.Sync(files, to, manifest.Files);
         files.Delete(unfinished);
         files.SyncDirectory(to);
@@ -135,6 +138,19 @@ public static class BackupRestore
             hash.AppendData(buffer, 0, read);
         }
         BackupVerification.ThrowIfOther(from, entry, hash); // It may have changed since it was verified.
+    }
+
+    /// <summary>Notes where a journal of records ends, as the broker would that made it.</summary>
+    private static void NoteEnd(IFileSystem files, string directory)
+    {
+        if (!JournalInspector.IsJournal(directory, files))
+            return;
+        (LogSurvey survey, JournalReport report) = JournalInspector.InspectRecords(directory, files);
+        if (report.IsDamaged)
+            return; // As below.
+        using var noted = new RecordEndFile(files, directory);
+        noted.Note(RecordEnd.Of(survey.End));
+        noted.Sync();
     }
 
     private static void BeginEpoch(IFileSystem files, string directory)

@@ -22,6 +22,10 @@ public static class JournalInspector
     internal static bool IsJournal(string directory, IFileSystem files) =>
         files.Exists(Path.Combine(directory, CheckpointFile.Name)) || FoundSegment.In(directory, files).Count > 0;
 
+    /// <summary>Whether a directory has segments of a partition, which are made with the first message.</summary>
+    public static bool HasSegments(string directory) =>
+        FoundSegment.In(directory, PlatformFileSystem.Choose()).Count > 0;
+
     /// <summary>Inspects one partition of a durable topic.</summary>
     /// <param name="directory">Its directory.</param>
     /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
@@ -45,13 +49,17 @@ public static class JournalInspector
     public static JournalReport InspectRecords(string directory, RecordReplay? replay = null) =>
         InspectRecords(directory, PlatformFileSystem.Choose(), replay);
 
+    /// <summary>Whether a directory has, or had, a journal of records.</summary>
+    /// <param name="directory">The directory, which may be gone.</param>
+    public static bool WasMade(string directory) => File.Exists(RecordEnd.PathOf(directory)) || IsJournal(directory);
+
     /// <summary>What is damaged or missing of a journal of records, for people; null when nothing is.</summary>
     /// <param name="directory">Its directory; one that was never made is no damage.</param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
     public static string? FindRecordDamage(string directory)
     {
         IFileSystem files = PlatformFileSystem.Choose();
-        if (!IsJournal(directory, files) && !files.Exists(RecordEnd.PathOf(directory)))
+        if (!WasMade(directory))
             return null;
         return InspectRecords(directory, files)
             .Report.Findings.FirstOrDefault(f => f.Kind == FindingKind.Damage)
@@ -221,7 +229,21 @@ public static class JournalInspector
         LogSurvey survey = LogSurvey.OfRecords(directory, files, generations[^1], static _ => { });
         if (noted is { } note && note.FindLoss(survey.End, CrcAt(survey, files, note.Offset)) is { } loss)
             survey.LoseEnd(note.Offset, loss);
-        return (survey, ReportOf(directory, survey, [.. survey.Findings]));
+        var findings = survey.Findings.ToList();
+        if (RecordEnd.FindLack(directory, noted, survey.End.Offset) is { } lack)
+        {
+            findings.Add(
+                new JournalFinding(
+                    FindingKind.Note,
+                    generations[^1].Name,
+                    0,
+                    -1,
+                    -1,
+                    $"the next start makes anew {lack}"
+                )
+            );
+        }
+        return (survey, ReportOf(directory, survey, findings));
     }
 
     /// <summary>The checksum to which a record at an offset refers, or the next one would.</summary>

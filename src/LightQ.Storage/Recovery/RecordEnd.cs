@@ -71,6 +71,19 @@ internal readonly record struct RecordEnd(long Generation, long Offset, long Tim
             : null;
     }
 
+    /// <summary>
+    /// Says that nothing vouches for a journal's end, as the next start makes the note anew; null when it does, or when
+    /// there are no records. An earlier version left none.
+    /// </summary>
+    /// <param name="directory">The journal's directory.</param>
+    /// <param name="noted">What is noted of it; null for nothing.</param>
+    /// <param name="offset">One behind the last record that was found.</param>
+    public static string? FindLack(string directory, RecordEnd? noted, long offset) =>
+        noted is not null || offset == 0
+            ? null
+            : $"the file '{Path.GetFileName(PathOf(directory))}', which was missing or not valid: nothing said where "
+                + $"'{Path.GetFileName(Path.TrimEndingDirectorySeparator(directory))}' ends";
+
     /// <summary>Writes a slot.</summary>
     public void Write(Span<byte> slot, ulong count)
     {

@@ -79,6 +79,12 @@ public sealed class OffsetStore : IDisposable, IHousekept
     /// </summary>
     public JournalFailure? Failure => _failure;
 
+    /// <summary>Whether there was none, and this one has begun without positions.</summary>
+    public bool IsNew => _journal.IsNew;
+
+    /// <inheritdoc cref="RecordJournal.Rebuilt"/>
+    public string? Rebuilt => _journal.Rebuilt;
+
     /// <summary>Opens or makes the store in a directory.</summary>
     /// <param name="directory">Its directory, its own.</param>
     /// <param name="environment">Whose file system and housekeeping it uses.</param>

@@ -80,6 +80,14 @@ public sealed class RecordJournal : IDisposable
         }
     }
 
+    /// <summary>Whether there was none, and this one has begun without records.</summary>
+    public bool IsNew { get; private init; }
+
+    /// <summary>
+    /// What opening it has made anew because it was not as it had been left, for people; null for nothing.
+    /// </summary>
+    public string? Rebuilt { get; private init; }
+
     /// <summary>Opens or makes the journal of a directory.</summary>
     /// <param name="directory">Its directory, its own.</param>
     /// <param name="environment">Whose file system it uses.</param>
@@ -114,7 +122,7 @@ public sealed class RecordJournal : IDisposable
             LogEnd empty = default;
             Segment made = Make(files, directory, 1, ref empty, FirstBytes, []);
             files.SyncDirectory(directory);
-            return new RecordJournal(directory, files, noted, made, empty).NoteEnd();
+            return new RecordJournal(directory, files, noted, made, empty) { IsNew = true }.NoteEnd();
         }
         Segment newest = generations[^1];
         newest.EndPosition = newest.Limit;
@@ -137,7 +145,10 @@ public sealed class RecordJournal : IDisposable
             files.SyncDirectory(directory);
             foreach (Segment old in generations[..^1])
                 files.Delete(old.Path);
-            RecordJournal journal = new RecordJournal(directory, files, noted, newest, end).NoteEnd();
+            RecordJournal journal = new RecordJournal(directory, files, noted, newest, end)
+            {
+                Rebuilt = RecordEnd.FindLack(directory, noted.Last, end.Offset),
+            }.NoteEnd();
             if (keyless is not null)
                 // An older version wrote it. With a full disk the next start does this.
                 _ = journal.TryCompact(keyless);

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using LightQ.Broker;
 using LightQ.Broker.Groups;
@@ -6,7 +8,10 @@ using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.IntegrationTests.Docs;
 using LightQ.Protocol.Frames;
+using LightQ.Server;
 using LightQ.Server.Audit;
+using LightQ.Server.Security;
+using LightQ.Server.Tls;
 using LightQ.Storage;
 using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
@@ -32,14 +37,23 @@ public sealed class MissingStateTests
     private static readonly string[] Damages = ["removed", "cut", "zeroed", "older", "longer"];
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
-    /// <summary>What the table calls a file, and where it is: the last in order of those that fit.</summary>
+    /// <summary>
+    /// What the table calls a file, and where it is: the last in order of those that fit. Names with a '+' are damaged
+    /// together; a directory is removed, or swapped, as a whole.
+    /// </summary>
     private static readonly (string Title, string Directory, string Pattern, int FromNewest)[] Files =
     [
+        ("`catalog`", "", "catalog", 0),
+        ("`catalog` and `catalog-end`", "", "catalog+catalog-end", 0),
         ("`catalog/*.seg`", "catalog", "*.seg", 0),
         ("`catalog-end`", "", "catalog-end", 0),
+        ("`groups`", "", "groups", 0),
+        ("`groups` and `groups-end`", "", "groups+groups-end", 0),
         ("`groups/*.seg`", "groups", "*.seg", 0),
         ("`groups-end`", "", "groups-end", 0),
         ("`broker-id`", "", "broker-id", 0),
+        ("`topics/ID/N`", "topics", "", 0),
+        ("the same, no group", Groupless, "", 0),
         ("newest segment", "topics", "*.seg", 0),
         ("the same, no group", Groupless, "*.seg", 0),
         ("segment before it", "topics", "*.seg", 1),
@@ -49,6 +63,19 @@ public sealed class MissingStateTests
         ("`*.producers`", "topics", "*.producers", 0),
         ("`audit/audit-*.jsonl`", "audit", "*.jsonl", 0),
         ("`audit/head`", "audit", "head", 0),
+        ("`admin-password`", "", "admin-password", 0),
+        ("`catalog-unconfirmed`", "", "catalog-unconfirmed", 0),
+        ("`tls-self-signed.crt`", "", "tls-self-signed.crt", 0),
+        ("`tls-self-signed.key`", "", "tls-self-signed.key", 0),
+    ];
+
+    /// <summary>Files of the server, which the engine does not read.</summary>
+    private static readonly string[] ServersFiles =
+    [
+        AdminPassword.FileName,
+        CatalogConfirmation.FileName,
+        SelfSignedCertificate.CertificateName,
+        "tls-self-signed.key",
     ];
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
@@ -58,31 +85,33 @@ public sealed class MissingStateTests
     {
         using var root = new TemporaryDirectory();
         (Guid topic, Guid groupless) = await MakeAsync(root);
+        string[] stops = ["closed", "killed"];
+        string[,,] cells = new string[stops.Length, Files.Length, Damages.Length];
+        await Parallel.ForAsync(
+            0,
+            cells.Length,
+            Cancelled,
+            async (i, _) =>
+            {
+                (int stop, int file, int damage) = (
+                    i / (Files.Length * Damages.Length),
+                    i / Damages.Length % Files.Length,
+                    i % Damages.Length
+                );
+                Guid of = Files[file].Directory == Groupless ? groupless : topic;
+                cells[stop, file, damage] = await TryAsync(root.Path, of, stops[stop], Files[file], Damages[damage]);
+            }
+        );
         var table = new StringBuilder();
-        foreach (string stop in new[] { "closed", "killed" })
+        for (int s = 0; s < stops.Length; s++)
         {
-            table.Append(
-                System.Globalization.CultureInfo.InvariantCulture,
-                $"| {(stop == "closed" ? "after a clean stop" : "after a kill")} | removed | cut | end zeroed | older "
-                    + $"copy | made longer |\n|---|---|---|---|---|---|\n"
-            );
-            string[][] rows = new string[Files.Length][];
-            await Parallel.ForAsync(
-                0,
-                Files.Length,
-                Cancelled,
-                async (i, _) =>
-                {
-                    rows[i] = new string[Damages.Length];
-                    for (int d = 0; d < Damages.Length; d++)
-                    {
-                        Guid of = Files[i].Directory == Groupless ? groupless : topic;
-                        rows[i][d] = await TryAsync(root.Path, of, stop, Files[i], Damages[d]);
-                    }
-                }
-            );
-            for (int i = 0; i < Files.Length; i++)
-                table.Append($"| {Files[i].Title} | {string.Join(" | ", rows[i])} |\n");
+            table.Append(stops[s] == "closed" ? "| after a clean stop" : "| after a kill");
+            table.Append(" | removed | cut | end zeroed | older copy | made longer |\n|---|---|---|---|---|---|\n");
+            for (int f = 0; f < Files.Length; f++)
+            {
+                IEnumerable<string> row = Enumerable.Range(0, Damages.Length).Select(d => cells[s, f, d]);
+                table.Append($"| {Files[f].Title} | {string.Join(" | ", row)} |\n");
+            }
             table.Append('\n');
         }
         Check(table.ToString());
@@ -95,10 +124,15 @@ public sealed class MissingStateTests
             o with
             {
                 DataDirectory = root.File("broker"),
-                Broker = o.Broker with { CheckpointInterval = TimeSpan.FromHours(1) },
+                Broker = o.Broker with { CheckpointInterval = TimeSpan.FromHours(1), OpenEnvironment = OpenUnsynced },
             }
         );
-        var settings = new TopicSettings { Kind = Broker.Topics.TopicKind.Durable, MaxMessageBytes = 16 * 1024 };
+        var settings = new TopicSettings
+        {
+            Kind = Broker.Topics.TopicKind.Durable,
+            MaxMessageBytes = 16 * 1024,
+            SegmentBytes = 320 * 1024, // The least: each cell has a copy of its own.
+        };
         Topic topic = server.Broker.CreateTopic("orders", settings),
             groupless = server.Broker.CreateTopic("groupless", settings);
         await using var client = new LightQClient(server.ConnectionString);
@@ -111,8 +145,17 @@ public sealed class MissingStateTests
         await PublishAsync(producer, FirstMessages);
         await PublishAsync(other, FirstMessages);
         await ConsumeAsync(client, server, topic, FirstMessages / 2);
+        await File.WriteAllTextAsync(Path.Combine(server.Directory, CatalogConfirmation.FileName), "why\n", Cancelled);
+        MakeCertificate(server.Directory, server.Log);
         DataDirectory.CopyAsKilled(server.Directory, root.File("older"));
+        await File.WriteAllTextAsync(
+            Path.Combine(server.Directory, AdminPassword.FileName),
+            "a later and longer one",
+            Cancelled
+        );
         server.Broker.CreateTopic("late", new TopicSettings { Kind = Broker.Topics.TopicKind.Durable });
+        await using Producer late = await client.CreateProducerAsync("late", cancellationToken: Cancelled);
+        await PublishAsync(late, 1);
         await PublishAsync(producer, Messages - FirstMessages);
         await PublishAsync(other, Messages - FirstMessages);
         await ConsumeAsync(client, server, topic, (Messages + FirstMessages) / 2);
@@ -168,21 +211,27 @@ public sealed class MissingStateTests
     )
     {
         string directory = Path.Combine(root, Guid.NewGuid().ToString("N")),
+            from = Path.Combine(root, stop),
             under = Path.Combine(
-                root,
-                stop,
+                from,
                 file.Directory.StartsWith("topics", StringComparison.Ordinal) ? $"topics/{topic:N}/0" : file.Directory
             );
-        string[] found = [.. Directory.GetFiles(under, file.Pattern).Order(StringComparer.Ordinal)];
-        if (found.Length <= file.FromNewest)
+        string[] damaged = Find(under, file.Pattern, file.FromNewest);
+        if (damaged.Length == 0)
             return "–";
-        string relative = Path.GetRelativePath(Path.Combine(root, stop), found[^(file.FromNewest + 1)]);
-        DataDirectory.CopyAsKilled(Path.Combine(root, stop), directory);
-        if (!TryDamage(Path.Combine(directory, relative), Path.Combine(root, "older", relative), damage))
-            return "–";
+        DataDirectory.CopyAsKilled(from, directory);
+        foreach (string path in damaged)
+        {
+            string relative = Path.GetRelativePath(from, path),
+                older = Path.Combine(root, "older", relative);
+            if (!TryDamage(Path.Combine(directory, relative), older, damage))
+                return "–";
+        }
         try
         {
-            return file.Directory == "audit" ? Judge(directory) : await StartAsync(directory, topic);
+            return file.Directory == AuditFiles.DirectoryName ? JudgeAudit(directory)
+                : ServersFiles.Contains(file.Pattern) ? JudgeServer(directory)
+                : await StartAsync(directory, topic);
         }
         finally
         {
@@ -190,8 +239,31 @@ public sealed class MissingStateTests
         }
     }
 
+    /// <summary>What a row is about: a directory, names, or the last in order of the files that fit.</summary>
+    private static string[] Find(string under, string pattern, int fromNewest)
+    {
+        string[] named = [.. pattern.Split('+').Select(name => Path.Combine(under, name))];
+        if (!pattern.Contains('*', StringComparison.Ordinal))
+            return [.. named.Select(Path.TrimEndingDirectorySeparator).Where(Path.Exists)];
+        string[] found = [.. Directory.GetFiles(under, pattern).Order(StringComparer.Ordinal)];
+        return found.Length > fromNewest ? [found[^(fromNewest + 1)]] : [];
+    }
+
+    /// <summary>Directories are removed or swapped; a file that is damaged with one, likewise.</summary>
+    private static bool TryDamageWhole(string path, string older, string damage)
+    {
+        if (damage is not ("removed" or "older"))
+            return false;
+        Directory.Delete(path, recursive: true);
+        if (damage == "older")
+            DataDirectory.CopyAsKilled(older, path);
+        return true;
+    }
+
     private static bool TryDamage(string path, string older, string damage)
     {
+        if (Directory.Exists(path))
+            return TryDamageWhole(path, older, damage);
         byte[] bytes = File.ReadAllBytes(path);
         int used = Array.FindLastIndex(bytes, b => b != 0) + 1,
             half = HalfOf(path, bytes, used);
@@ -234,7 +306,7 @@ public sealed class MissingStateTests
     }
 
     /// <summary>What a start says of the audit log.</summary>
-    private static string Judge(string directory)
+    private static string JudgeAudit(string directory)
     {
         var tail = AuditTail.Read(PlatformFileSystem.Choose(), Path.Combine(directory, AuditFiles.DirectoryName));
         bool isFound;
@@ -254,19 +326,62 @@ public sealed class MissingStateTests
             : "whole";
     }
 
+    /// <summary>What a start makes of the files of the server.</summary>
+    private static string JudgeServer(string directory)
+    {
+        string before = Path.Combine(directory, "..", "killed");
+        using var log = new RecordedLog();
+        try
+        {
+            string password = AdminPassword.ReadOrCreate(directory, log);
+            MakeCertificate(directory, log);
+            using X509Certificate2 left = SelfSignedCertificate.ReadIn(before)!,
+                found = SelfSignedCertificate.ReadIn(directory)!;
+            bool isAsLeft =
+                password == File.ReadAllText(Path.Combine(before, AdminPassword.FileName))
+                && found.Thumbprint == left.Thumbprint
+                && CatalogConfirmation.IsPending(directory);
+            return !log.Lines.IsEmpty ? "rebuilt"
+                : isAsLeft ? "whole"
+                : "not known";
+        }
+        catch (ServerStartException)
+        {
+            return "refused";
+        }
+    }
+
+    private static void MakeCertificate(string directory, RecordedLog log) =>
+        SelfSignedCertificate.EnsureIn(
+            directory,
+            new TlsOptions { SelfSigned = true },
+            IPAddress.Loopback,
+            DateTimeOffset.UtcNow,
+            log
+        );
+
+    private static JournalEnvironment OpenUnsynced(JournalEnvironmentOptions options) =>
+        new(options, new FaultyFileSystem(PlatformFileSystem.Choose()) { IsUnsynced = true });
+
     private static async Task<string> StartAsync(string directory, Guid id)
     {
         string partition = Path.Combine(directory, "topics", id.ToString("N"), "0"),
             brokerId = ReadId(Path.Combine(directory, "..", "killed"));
         KnownOffsets known = KnownOffsets.Read(directory);
         JournalReport report = JournalInspector.Inspect(partition, id, knownBelow: epoch => known.Below(id, 0, epoch));
-        bool areRecordsDamaged = new[] { "catalog", "groups" }.Any(name => IsDamaged(Path.Combine(directory, name)));
+        bool isDamaged = report.IsDamaged || !JournalInspector.IsJournal(partition),
+            areRecordsDamaged = new[] { "catalog", "groups" }.Any(name => IsDamaged(Path.Combine(directory, name)));
         var events = new Events();
         try
         {
             await using LightQBroker broker = await LightQBroker.OpenAsync(
                 directory,
-                new BrokerOptions { StorageEvents = events },
+                new BrokerOptions
+                {
+                    StorageEvents = events,
+                    OpenEnvironment = OpenUnsynced,
+                    JournalWriters = 1,
+                },
                 TimeProvider.System
             );
             Assert.False(areRecordsDamaged, "Verify finds damage, and the broker starts.");
@@ -274,13 +389,13 @@ public sealed class MissingStateTests
             Guid grouped = broker.GetTopic("orders").Id;
             if (topic.Partitions[0].Refusal is not null)
             {
-                Assert.True(report.IsDamaged, "The start refuses, and verify finds nothing.");
+                Assert.True(isDamaged, "The start refuses, and verify finds nothing.");
                 return "refused";
             }
             (long messages, long gap) = Read(topic.Partitions[0].Log);
             if (gap > 0)
             {
-                Assert.True(report.IsDamaged, "A reader gets a gap, and verify finds nothing.");
+                Assert.True(isDamaged, "A reader gets a gap, and verify finds nothing.");
                 return "gap";
             }
             bool isLost =
@@ -288,7 +403,8 @@ public sealed class MissingStateTests
                 || !broker.TryGetTopic("late", out _)
                 || KnownOffsets.Read(directory).Below(grouped, 0, 1) < (Messages + FirstMessages) / 2
                 || broker.Id.ToString("N") != brokerId;
-            return events.Rebuilt > 0 || (!isLost && report.Findings.Count > 0) ? "rebuilt"
+            return isLost && events.Said > 0 ? "reported"
+                : events.Said > 0 || report.Findings.Count > 0 ? "rebuilt"
                 : isLost ? "not known"
                 : "whole";
         }
@@ -355,11 +471,13 @@ public sealed class MissingStateTests
 
     private sealed class Events : IStorageEvents
     {
-        private int _rebuilt;
+        private int _said;
 
-        public int Rebuilt => Volatile.Read(ref _rebuilt);
+        public int Said => Volatile.Read(ref _said);
 
-        public void OnRebuilt(string what) => Interlocked.Increment(ref _rebuilt);
+        public void OnRebuilt(string what) => Interlocked.Increment(ref _said);
+
+        public void OnUnknownTopic(string directory) => Interlocked.Increment(ref _said);
 
         public void OnDamaged(Partition partition, JournalDamage damage) { }
 

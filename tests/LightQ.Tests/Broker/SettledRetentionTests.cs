@@ -572,6 +572,8 @@ public sealed class SettledRetentionTests
 
         public void OnRebuilt(string what) => Told.Enqueue("rebuilt");
 
+        public void OnUnknownTopic(string directory) => Told.Enqueue("unknown");
+
         public void OnRefused(string what, Exception error) => Told.Enqueue("refused");
     }
 }

@@ -33,6 +33,52 @@ public sealed class ClusterMembershipTests : IDisposable
         Assert.False(CatalogReader.IsGone(_directory));
     }
 
+    [Fact]
+    public void A_file_that_is_gone_is_missed_where_topics_are_those_of_a_node()
+    {
+        string topic = Path.Combine(_directory, "topics", Guid.NewGuid().ToString("N"));
+        Directory.CreateDirectory(Path.Combine(topic, "0"));
+        Assert.Null(ClusterMembership.Read(_directory));
+        new TopicLabel("orders", Replicas: 3).Write(topic);
+
+        foreach (
+            Action<string> look in new Action<string>[]
+            {
+                Read,
+                ClusterMembership.ThrowIfMember,
+                FindCluster,
+                ThrowIfGone,
+            }
+        )
+        {
+            DataDirectoryException error = Assert.Throws<DataDirectoryException>(() => look(_directory));
+            Assert.Contains($"The file '{PathOfFile}' is gone", error.Message, StringComparison.Ordinal);
+        }
+        new ClusterMembership(Guid.NewGuid(), "shop", "a").Write(_directory);
+        ThrowIfGone(_directory);
+        Assert.Equal("a", ClusterMembership.Read(_directory)?.Node);
+
+        static void Read(string directory) => ClusterMembership.Read(directory);
+        static void FindCluster(string directory) => CatalogReader.FindCluster(directory);
+        static void ThrowIfGone(string directory) => TopicCatalog.ThrowIfGone(directory);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("{\"Name\":\"ord")]
+    [InlineData("{\"Name\":\"before\",\"Replicas\":1}")]
+    public void A_damaged_or_older_label_of_a_topic_is_written_anew(string content)
+    {
+        string file = Path.Combine(_directory, "topic.json");
+        var label = new TopicLabel("orders", Replicas: 3);
+        label.Write(_directory);
+        string whole = File.ReadAllText(file);
+        File.WriteAllText(file, content);
+        Assert.NotEqual(label, TopicLabel.Read(_directory));
+        label.Write(_directory);
+        Assert.Equal((label, whole), (TopicLabel.Read(_directory), File.ReadAllText(file)));
+    }
+
     [Theory]
     [InlineData("")]
     [InlineData("null")]

@@ -106,6 +106,8 @@ public sealed class DirectoryChecksTests : IDisposable
     [InlineData("", CheckResult.Failed)]
     [InlineData("seven..\n", CheckResult.Warning)]
     [InlineData("eight...\n", CheckResult.Ok)]
+    [InlineData("half of it\0\0\0\0", CheckResult.Failed)]
+    [InlineData("two lines\nof text\n", CheckResult.Failed)]
     public void A_password_that_is_missing_or_short_is_told(string password, object result)
     {
         string file = Path.Combine(_root, "admin-password");

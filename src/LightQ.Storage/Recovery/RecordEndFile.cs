@@ -1,7 +1,6 @@
 using LightQ.Storage.Files;
-using LightQ.Storage.Recovery;
 
-namespace LightQ.Storage.State;
+namespace LightQ.Storage.Recovery;
 
 /// <summary>Notes the end of a journal of records whenever it has moved: two slots, written in turn.</summary>
 /// <remarks>
