@@ -29,6 +29,7 @@ namespace LightQ.Broker;
 public sealed class LightQBroker : IAsyncDisposable
 {
     private static readonly TimeSpan HousekeepingGrain = TimeSpan.FromMilliseconds(500);
+
     private volatile BrokerOptions _options;
     private readonly SteadyClock _time;
     private readonly DataDirectoryLock _lock;
@@ -114,7 +115,7 @@ public sealed class LightQBroker : IAsyncDisposable
                 () => _options,
                 Refusals,
                 Groups.SettledRetention.SettledBefore,
-                _catalog.SharedProducerCheck,
+                _catalog,
                 KnownOffsets.Of(_positions)
             );
             _replicas = new Replicas(_opener, Groups, ServeOwned, () => _options, time);
@@ -130,6 +131,7 @@ public sealed class LightQBroker : IAsyncDisposable
                 time
             );
             _topics = _directory.Topics;
+            Decisions = new CatalogDecisions(_catalog, () => _directory.Sequence, options.Replication, time);
             _replicaMaker = new ReplicaMaker(
                 new ReplicaSource
                 {
@@ -199,6 +201,9 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Whether it is part of a cluster, and can have topics with replicas.</summary>
     internal bool HasReplication => _options.Replication is not null;
+
+    /// <summary>What depends on the catalog, or changes it, is decided and done by it.</summary>
+    internal CatalogDecisions Decisions { get; }
 
     /// <summary>The topics with replicas, and the nodes that share them.</summary>
     internal Replicas Replicas => _replicas;
@@ -355,12 +360,12 @@ public sealed class LightQBroker : IAsyncDisposable
     /// The disk refuses: the topic is gone all the same, and its files stay until the disk has taken that. Or the
     /// cluster's catalog could not be changed: then the topic stays.
     /// </exception>
-    public async Task DeleteTopicAsync(string name)
+    public async Task DeleteTopicAsync(string name, CancellationToken asker = default)
     {
         bool hasUser = TryGetTopic(name, out Topic? topic) && topic.Credentials is not null;
         try
         {
-            await _directory.DeleteAsync(name).ConfigureAwait(false);
+            await _directory.DeleteAsync(name, change => Decisions.ChangeAsync(change, asker)).ConfigureAwait(false);
         }
         finally
         {
@@ -385,15 +390,12 @@ public sealed class LightQBroker : IAsyncDisposable
     }
 
     /// <summary>Whether the request can be served without touching the disk.</summary>
-    public bool IsQuick(OpenProducerFrame request) =>
-        request.ProducerName.Length == 0
-        && (!_topics.TryGetValue(request.Topic, out Topic? topic) || topic.Settings.Kind == TopicKind.Transient);
+    public bool IsQuick(OpenProducerFrame request) => request.ProducerName.Length == 0 && IsQuick(request.Topic);
 
     /// <summary>Whether the request can be served without touching the disk.</summary>
-    public bool IsQuick(SubscribeFrame request) =>
-        !_topics.TryGetValue(request.Topic, out Topic? topic) || topic.Settings.Kind == TopicKind.Transient;
+    public bool IsQuick(SubscribeFrame request) => IsQuick(request.Topic);
 
-    /// <summary>Opens a producer stream.</summary>
+    /// <summary>Opens a producer stream, and blocks until that is done.</summary>
     /// <exception cref="BrokerException">
     /// The topic or partition is unknown, the name not allowed, or the ack level cannot be reached.
     /// </exception>
@@ -405,31 +407,42 @@ public sealed class LightQBroker : IAsyncDisposable
         bool refusesAlone = false
     )
     {
+        (ProducerStream stream, opened) = OpenProducerAsync(owner, id, request, refusesAlone)
+            .AsTask()
+            .GetAwaiter()
+            .GetResult();
+        return stream;
+    }
+
+    /// <summary>
+    /// Opens a producer stream. Completes at once unless the producer has a name in a cluster's catalog.
+    /// </summary>
+    /// <exception cref="BrokerException">As <see cref="OpenProducer"/>; or the owner has ended meanwhile.</exception>
+    public async ValueTask<(ProducerStream Stream, ProducerOpenedFrame Opened)> OpenProducerAsync(
+        IStreamOwner owner,
+        uint id,
+        OpenProducerFrame request,
+        bool refusesAlone = false
+    )
+    {
         ThrowIfStopping();
+        ThrowIfEnded(owner);
         Topic topic = GetTopic(request.Topic);
         Partition partition =
             request.Partition == OpenProducerFrame.AnyPartition
                 ? topic.LeastUsed()
                 : topic.GetPartition(request.Partition);
-        Durability ack = ProducerOpening.Level(partition, request.AckLevel);
+        Durability ack = OpeningTerms.Level(partition, request.AckLevel);
         partition.ThrowIfFailed();
-        (ulong producerId, uint epoch, ProducerState? state) = _names.Attach(partition, request);
-        var stream = new ProducerStream(
-            owner,
-            id,
-            partition,
-            state,
-            epoch,
-            ack,
-            _options.PublishWindowBytes,
-            _pending,
-            refusesAlone
-        );
+        (ulong producerId, uint epoch, ProducerState? state) = await _names
+            .AttachAsync(partition, owner, request)
+            .ConfigureAwait(false);
+        int window = _options.PublishWindowBytes;
+        var stream = new ProducerStream(owner, id, partition, state, epoch, ack, window, _pending, refusesAlone);
         partition.Attach(stream);
         if (ack == Durability.Written)
             partition.Log.NotifyWritten();
-        opened = ProducerOpening.Answer(partition, producerId, epoch, state, ack, _options.PublishWindowBytes);
-        return stream;
+        return (stream, OpeningTerms.Answer(partition, producerId, epoch, state, ack, window));
     }
 
     /// <summary>Opens a subscription.</summary>
@@ -439,6 +452,7 @@ public sealed class LightQBroker : IAsyncDisposable
     public Subscription Subscribe(IStreamOwner owner, uint id, SubscribeFrame request, out SubscribedFrame subscribed)
     {
         ThrowIfStopping();
+        ThrowIfEnded(owner);
         Partition partition = GetTopic(request.Topic).ReadBy(request.Partition);
         MemberRules.Check(request);
         if (request.Start == StartKind.Offset && request.StartValue < 0)
@@ -515,6 +529,16 @@ public sealed class LightQBroker : IAsyncDisposable
             partition.Log.EndOffset
         );
         return subscription;
+    }
+
+    private bool IsQuick(string topic) =>
+        _topics.TryGetValue(topic, out Topic? found) ? found.Settings.Kind == TopicKind.Transient : !HasReplication;
+
+    /// <summary>What was asked for on a connection that has ended is dropped.</summary>
+    private static void ThrowIfEnded(IStreamOwner owner)
+    {
+        if (owner.HasEnded)
+            throw new BrokerException(ErrorCode.Closed, "The connection has ended.");
     }
 
     /// <summary>
@@ -616,10 +640,11 @@ public sealed class LightQBroker : IAsyncDisposable
         lock (_changes)
         {
             ThrowIfStopping();
-            if (_topics.ContainsKey(name))
-                throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
-            DeadLetterOffice.DemandDurable(name, settings, _topics);
             settings.DemandCluster(HasReplication);
+            // By a copy that may be old: topics may have been deleted elsewhere.
+            if (HasReplication && RoomIsShort(settings))
+                Decisions.ReadOn();
+            Decisions.Decide(() => DemandPlace(name, settings));
             DemandRoom(settings);
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
             _directory.Create(topic);
@@ -632,6 +657,18 @@ public sealed class LightQBroker : IAsyncDisposable
         partition.BeginHousekeeping(_partitionHousekeeping);
         partition.Delays?.Begin();
     }
+
+    /// <summary>Whether the other topics allow one of that name. Under the lock of changes.</summary>
+    private void DemandPlace(string name, TopicSettings settings)
+    {
+        if (_topics.ContainsKey(name))
+            throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
+        DeadLetterOffice.DemandDurable(name, settings, _topics);
+    }
+
+    private bool RoomIsShort(TopicSettings settings) =>
+        _topics.Count >= _options.MaxTopics
+        || _topics.Values.Sum(t => (long)t.Settings.Partitions) + settings.Partitions > _options.MaxPartitions;
 
     /// <summary>Whether there may be another topic with these settings. Under the lock of changes.</summary>
     private void DemandRoom(TopicSettings settings)

@@ -169,6 +169,7 @@ internal sealed class StreamCopier
                 target.Replay.StartAtFront(moment.Saved);
                 await target.Replay.ReadAsync(moment.Stream, moment.Last, cancellationToken).ConfigureAwait(false);
                 ((IReplayTarget)target).OnEnd(target.Replay.NextOffset);
+                await copy.LearnAsync(cancellationToken).ConfigureAwait(false);
                 await copy.WrittenAsync(cancellationToken).ConfigureAwait(false);
                 return (partition, journal);
             }

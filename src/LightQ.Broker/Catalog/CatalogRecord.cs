@@ -225,9 +225,17 @@ internal sealed record CatalogRecord
 
     /// <summary>
     /// A named producer's id on a topic, the highest epoch that may have been given out, and which instance has the
-    /// name; null where that was not written down yet.
+    /// name; null where that was not written down yet. <paramref name="Number"/> is that of the opening which took the
+    /// name over; null for a client that numbers none.
     /// </summary>
-    internal sealed record ProducerEntry(Guid TopicId, string Name, ulong Id, uint Epoch, ulong? Instance = null);
+    internal sealed record ProducerEntry(
+        Guid TopicId,
+        string Name,
+        ulong Id,
+        uint Epoch,
+        ulong? Instance = null,
+        ulong? Number = null
+    );
 }
 
 /// <summary>Source-generated serialisation of the catalog's records and entries.</summary>

@@ -11,6 +11,7 @@ internal sealed class CatalogTables
     private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
     private readonly Dictionary<string, Guid> _topicIds = new(StringComparer.Ordinal);
     private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
+    private readonly Dictionary<(Guid Topic, ulong Id), string> _producerNames = [];
     private readonly Dictionary<(Guid Topic, string Name), uint> _lastEpochs = [];
     private readonly Dictionary<Guid, int> _names = [];
     private volatile UserTable _users = UserTable.Empty;
@@ -49,6 +50,10 @@ internal sealed class CatalogTables
 
     public CatalogRecord.ProducerEntry? FindProducer(Guid topic, string name) =>
         _producers.GetValueOrDefault((topic, name));
+
+    /// <summary>Finds a named producer by its id.</summary>
+    public CatalogRecord.ProducerEntry? FindProducer(Guid topic, ulong id) =>
+        _producerNames.TryGetValue((topic, id), out string? name) ? FindProducer(topic, name) : null;
 
     /// <summary>How many named producers a topic has.</summary>
     public int CountProducers(Guid topic) => _names.GetValueOrDefault(topic);
@@ -111,6 +116,7 @@ internal sealed class CatalogTables
         Replace(_topics, other._topics);
         Replace(_topicIds, other._topicIds);
         Replace(_producers, other._producers);
+        Replace(_producerNames, other._producerNames);
         Replace(_names, other._names);
         _lastEpochs.Clear();
         LastProducerId = Math.Max(LastProducerId, other.LastProducerId);
@@ -167,6 +173,7 @@ internal sealed class CatalogTables
         if (!_producers.ContainsKey((entry.TopicId, entry.Name)))
             _names[entry.TopicId] = _names.GetValueOrDefault(entry.TopicId) + 1;
         _producers[(entry.TopicId, entry.Name)] = entry;
+        _producerNames[(entry.TopicId, entry.Id)] = entry.Name;
         // Whoever noted it has the epochs up to it. This node goes on behind them, or says itself where.
         _lastEpochs.Remove((entry.TopicId, entry.Name));
     }
@@ -174,6 +181,7 @@ internal sealed class CatalogTables
     private void Forget(CatalogRecord.ProducerEntry entry)
     {
         _producers.Remove((entry.TopicId, entry.Name));
+        _producerNames.Remove((entry.TopicId, entry.Id));
         _lastEpochs.Remove((entry.TopicId, entry.Name));
         _names[entry.TopicId]--;
     }

@@ -62,6 +62,9 @@ internal sealed class FileRecordLog : IRecordLog, IHousekept
     public bool IsShared => false;
 
     /// <inheritdoc/>
+    public ulong Applied => 0;
+
+    /// <inheritdoc/>
     public JournalFailure? Failure => _failure;
 
     /// <inheritdoc/>
@@ -79,10 +82,20 @@ internal sealed class FileRecordLog : IRecordLog, IHousekept
     }
 
     /// <inheritdoc/>
+    public ValueTask<bool> ChangeAsync(
+        Func<IReadOnlyList<CatalogRecord>> make,
+        bool takesAway,
+        Action? applied = null
+    ) => ValueTask.FromResult(Change(make, takesAway, applied));
+
+    /// <inheritdoc/>
     public void CatchUp()
     {
         // Nobody else writes it.
     }
+
+    /// <inheritdoc/>
+    public Task CatchUpAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
     /// <inheritdoc/>
     public void Follow(Action news)

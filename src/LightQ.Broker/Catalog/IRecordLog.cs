@@ -11,6 +11,9 @@ internal interface IRecordLog : IDisposable
     /// <summary>Whether other nodes change the same catalog.</summary>
     bool IsShared { get; }
 
+    /// <summary>The last sequence that the tables hold; only grows, and stays 0 where no other node writes.</summary>
+    ulong Applied { get; }
+
     /// <summary>Why what is stored is not, or may not be, what counts here; null while it is.</summary>
     JournalFailure? Failure { get; }
 
@@ -19,7 +22,8 @@ internal interface IRecordLog : IDisposable
     /// </summary>
     /// <param name="make">
     /// Checks whether the change may be made, and gives its records; none when there is nothing to change. The tables
-    /// are locked. It is called again when another node was faster.
+    /// are locked. It is called again when another node was faster, and when it refuses the change or finds nothing to
+    /// change in a copy that may be old.
     /// </param>
     /// <param name="takesAway">
     /// Whether the change takes a right away: then it counts even if this broker's own disk refuses it.
@@ -29,9 +33,20 @@ internal interface IRecordLog : IDisposable
     /// <returns>Whether there was something to change.</returns>
     bool Change(Func<IReadOnlyList<CatalogRecord>> make, bool takesAway, Action? applied = null);
 
-    /// <summary>Applies what other nodes have stored until now.</summary>
+    /// <summary>
+    /// As <see cref="Change"/>, for callers that may not block: completes at once where the records are in a file.
+    /// </summary>
+    ValueTask<bool> ChangeAsync(Func<IReadOnlyList<CatalogRecord>> make, bool takesAway, Action? applied = null);
+
+    /// <summary>Applies what other nodes have stored until now, and blocks until that is done.</summary>
     /// <exception cref="Replication.ReplicationException">The stream cannot be read.</exception>
     void CatchUp();
+
+    /// <summary>
+    /// Applies what other nodes have stored until now. Those that ask at the same time share one reading.
+    /// </summary>
+    /// <exception cref="Replication.ReplicationException">The stream cannot be read.</exception>
+    Task CatchUpAsync(CancellationToken cancellationToken);
 
     /// <summary>Applies from now on what other nodes store, soon after they do.</summary>
     /// <param name="news">Called after something was applied; nothing is locked.</param>

@@ -8,7 +8,8 @@ namespace LightQ.Broker.Catalog;
 /// <remarks>
 /// An append names the last sequence that this node has applied, and so follows exactly what its change was checked
 /// against. Refused, the node applies what came, and checks again. Without an answer it sends the same entry again for
-/// the same sequence, until what is stored there is known. Thread-safe; calls block on the engine.
+/// the same sequence, until what is stored there is known. A change is refused only by a copy that was read on to the
+/// stream's end after it was asked for. Thread-safe; calls block on the engine.
 /// </remarks>
 internal sealed class StreamRecordLog : IRecordLog
 {
@@ -26,6 +27,8 @@ internal sealed class StreamRecordLog : IRecordLog
     private readonly CancellationTokenSource _stop = new(),
         _stopFollowing = new();
     private readonly List<SentEntry> _sent = [];
+    private readonly Lock _sharing = new();
+    private TaskCompletionSource? _nextReading; // Not begun yet: whoever asks now gets what is stored by now.
     private volatile JournalFailure? _failure;
     private Task _following = Task.CompletedTask;
     private bool _isCopyDue;
@@ -54,6 +57,9 @@ internal sealed class StreamRecordLog : IRecordLog
 
     /// <inheritdoc/>
     public bool IsShared => true;
+
+    /// <inheritdoc/>
+    public ulong Applied => Volatile.Read(ref _applied);
 
     /// <inheritdoc/>
     public JournalFailure? Failure => _failure;
@@ -124,11 +130,47 @@ internal sealed class StreamRecordLog : IRecordLog
     }
 
     /// <inheritdoc/>
-    public bool Change(Func<IReadOnlyList<CatalogRecord>> make, bool takesAway, Action? applied = null) =>
-        Task.Run(() => ChangeAsync(make, applied)).GetAwaiter().GetResult();
+    public bool Change(Func<IReadOnlyList<CatalogRecord>> make, bool takesAway, Action? applied = null)
+    {
+        CancellationToken asker = CatalogAsker.Token;
+        return Task.Run(() => ChangeAsync(make, applied, asker), CancellationToken.None).GetAwaiter().GetResult();
+    }
 
     /// <inheritdoc/>
-    public void CatchUp() => Task.Run(() => CatchUpAsync(_stop.Token)).GetAwaiter().GetResult();
+    public ValueTask<bool> ChangeAsync(
+        Func<IReadOnlyList<CatalogRecord>> make,
+        bool takesAway,
+        Action? applied = null
+    ) => new(ChangeAsync(make, applied, CancellationToken.None));
+
+    /// <inheritdoc/>
+    public void CatchUp()
+    {
+        var reading = Task.Run(() => CatchUpAsync(_stop.Token));
+        // Without a timer, which needs the pool: its threads may be those that wait here.
+        if (!((IAsyncResult)reading).AsyncWaitHandle.WaitOne(LongestSilence))
+            throw new ReplicationException($"{_stream.Name}: it could not be read on.");
+        reading.GetAwaiter().GetResult();
+    }
+
+    /// <inheritdoc/>
+    public Task CatchUpAsync(CancellationToken cancellationToken)
+    {
+        TaskCompletionSource reading;
+        bool isFirst = false;
+        lock (_sharing)
+        {
+            if (_nextReading is null)
+            {
+                _nextReading = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                isFirst = true;
+            }
+            reading = _nextReading;
+        }
+        if (isFirst)
+            _ = ReadForAllAsync(reading);
+        return reading.Task.WaitAsync(cancellationToken);
+    }
 
     /// <inheritdoc/>
     public void Follow(Action news) => _following = Task.Run(() => FollowAsync(news, _stopFollowing.Token));
@@ -193,7 +235,11 @@ internal sealed class StreamRecordLog : IRecordLog
             _failureChanged(_failure);
     }
 
-    private async Task<bool> ChangeAsync(Func<IReadOnlyList<CatalogRecord>> make, Action? applied)
+    private async Task<bool> ChangeAsync(
+        Func<IReadOnlyList<CatalogRecord>> make,
+        Action? applied,
+        CancellationToken asker
+    )
     {
         using var late = new CancellationTokenSource(_options.CatalogPatience, _time);
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(_stop.Token, late.Token);
@@ -201,23 +247,66 @@ internal sealed class StreamRecordLog : IRecordLog
             throw UnstoredException.Unreachable("an earlier change is still under way");
         try
         {
+            bool isReadOn = false;
             while (true)
             {
-                SentEntry sent;
+                SentEntry? sent = null;
                 lock (Tables.Lock)
                 {
-                    if (make() is not { Count: > 0 } records)
-                        return false;
-                    sent = Begin(new CatalogEntry(Guid.NewGuid(), records), applied);
+                    // Last of all: whoever has given up does not want it any more, and may have asked elsewhere.
+                    asker.ThrowIfCancellationRequested();
+                    try
+                    {
+                        if (make() is { Count: > 0 } records)
+                            sent = Begin(new CatalogEntry(Guid.NewGuid(), records), applied);
+                    }
+                    catch (BrokerException) when (!isReadOn)
+                    {
+                        // By a copy that may be old.
+                    }
                 }
-                if (await SendAsync(sent, patience.Token).ConfigureAwait(false))
+                if (sent is null)
+                {
+                    if (isReadOn)
+                        return false;
+                    await ReadOnAsync(patience.Token).ConfigureAwait(false);
+                    isReadOn = true;
+                }
+                else if (await SendAsync(sent, patience.Token).ConfigureAwait(false))
+                {
                     return true;
+                }
             }
         }
         finally
         {
             _appending.Release();
         }
+    }
+
+    /// <summary>Applies everything up to the stream's end; tries for a while.</summary>
+    /// <exception cref="UnstoredException">It cannot be read.</exception>
+    private async Task ReadOnAsync(CancellationToken cancellationToken)
+    {
+        string reason = "the engine does not answer in time";
+        while (!cancellationToken.IsCancellationRequested)
+        {
+            try
+            {
+                await CatchUpAsync(cancellationToken).ConfigureAwait(false);
+                return;
+            }
+            catch (Exception e) when (e is ReplicationException or JournalFormatException)
+            {
+                reason = e.Message;
+            }
+            catch (OperationCanceledException)
+            {
+                break;
+            }
+            await Task.Delay(ShortPause, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+        throw UnstoredException.Unreachable(reason);
     }
 
     private async Task<bool> TryEnterAsync(CancellationToken cancellationToken)
@@ -299,12 +388,34 @@ internal sealed class StreamRecordLog : IRecordLog
         }
     }
 
-    /// <summary>Reads and applies what the stream has behind what was applied.</summary>
-    private async Task CatchUpAsync(CancellationToken cancellationToken)
+    private async Task ReadForAllAsync(TaskCompletionSource reading)
+    {
+        try
+        {
+            await ReadToEndAsync(_stop.Token).ConfigureAwait(false);
+            reading.SetResult();
+        }
+#pragma warning disable CA1031 // Those that have asked throw it.
+        catch (Exception e)
+#pragma warning restore CA1031
+        {
+            lock (_sharing)
+            {
+                if (_nextReading == reading)
+                    _nextReading = null;
+            }
+            reading.SetException(e);
+            _ = reading.Task.Exception; // Or all have given up.
+        }
+    }
+
+    private async Task ReadToEndAsync(CancellationToken cancellationToken)
     {
         await _reading.WaitAsync(cancellationToken).ConfigureAwait(false);
         try
         {
+            lock (_sharing)
+                _nextReading = null;
             StreamBounds bounds = await _stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
             ulong applied;
             lock (Tables.Lock)

@@ -1,7 +1,6 @@
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Catalog;
@@ -20,9 +19,6 @@ internal sealed class TopicCatalog : IDisposable
     public const string DirectoryName = "catalog";
 
     private const long CompactBytes = 4 * 1024 * 1024;
-
-    /// <summary>Epochs of a name that are noted ahead: so many partitions can be opened for one sync.</summary>
-    private const uint EpochsNoted = 64;
 
     /// <summary>Names that one record forgets: their ids take far less than the smallest entry of an engine.</summary>
     private const int ForgottenAtOnce = 10_000;
@@ -69,6 +65,9 @@ internal sealed class TopicCatalog : IDisposable
 
     /// <summary>Whether it is that of a cluster.</summary>
     public bool IsShared => _log.IsShared;
+
+    /// <summary>The last change of other nodes that counts here; only grows.</summary>
+    public ulong Sequence => _log.Applied;
 
     /// <summary>The topics, in no order.</summary>
     public IReadOnlyCollection<CatalogRecord.TopicEntry> Topics
@@ -146,6 +145,14 @@ internal sealed class TopicCatalog : IDisposable
     public void CatchUp()
     {
         _log.CatchUp();
+        Applied?.Invoke();
+    }
+
+    /// <summary>The same without blocking. Those that ask at the same time share one reading.</summary>
+    /// <exception cref="Replication.ReplicationException">The stream cannot be read.</exception>
+    public async Task CatchUpAsync(CancellationToken cancellationToken)
+    {
+        await _log.CatchUpAsync(cancellationToken).ConfigureAwait(false);
         Applied?.Invoke();
     }
 
@@ -231,14 +238,9 @@ internal sealed class TopicCatalog : IDisposable
     }
 
     /// <summary>
-    /// Gives a named producer its id and the next epoch. The id and who has the name are stored when this returns, and
-    /// that no later start and no other node gives this epoch again.
+    /// Gives a named producer its id and the next epoch, as <see cref="NextEpochsAsync"/> does, and blocks until it
+    /// has.
     /// </summary>
-    /// <param name="topic">The topic.</param>
-    /// <param name="name">The producer's name.</param>
-    /// <param name="instance">Which one of the name it is; see <see cref="OpenProducerFrame.Instance"/>.</param>
-    /// <param name="isReturning">Whether it must have the name already: then it does not take it from another.</param>
-    /// <param name="mostNames">How many names the topic may have.</param>
     /// <returns>Zeros when the topic has as many names.</returns>
     /// <exception cref="BrokerException">
     /// Another has taken the name over: <see cref="ErrorCode.Fenced"/>; or it is not stored.
@@ -248,37 +250,52 @@ internal sealed class TopicCatalog : IDisposable
         string name,
         ulong instance,
         bool isReturning,
-        int mostNames = int.MaxValue
+        int mostNames = int.MaxValue,
+        ulong number = 0
     )
     {
-        (ulong Id, uint Epoch) given = default;
+        var request = new NameRequest
+        {
+            Topic = topic,
+            Name = name,
+            Instance = instance,
+            IsReturning = isReturning,
+            MostNames = mostNames,
+            Number = number,
+        };
+        NextEpochsAsync([request]).AsTask().GetAwaiter().GetResult();
+        return request.Refusal is { } refusal ? throw refusal : (request.Id, request.Epoch);
+    }
+
+    /// <summary>
+    /// Gives named producers their ids and the next epochs, with one entry for all of them. The id and who has the name
+    /// are stored when this completes, and that no later start and no other node gives these epochs again.
+    /// </summary>
+    /// <remarks>
+    /// Each request says what became of it. Completes at once where the catalog is this broker's own.
+    /// </remarks>
+    /// <exception cref="UnstoredException">Nothing is given: it is not stored.</exception>
+    public async ValueTask NextEpochsAsync(IReadOnlyList<NameRequest> requests)
+    {
+        NamePlan plan = null!;
         IReadOnlyList<CatalogRecord> Make()
         {
-            given = default;
-            CatalogRecord.ProducerEntry? known = _tables.FindProducer(topic, name);
-            if (isReturning && known?.Instance is { } holder && holder != instance)
-                throw new BrokerException(ErrorCode.Fenced, $"A newer producer has taken over the name '{name}'.");
-            if (IsShared && _tables.FindTopic(topic) is null)
-                throw new BrokerException(ErrorCode.UnknownTopic, "The topic is gone.");
-            if (known is null && _tables.CountProducers(topic) >= mostNames)
-                return [];
-            CatalogRecord.ProducerEntry entry =
-                known ?? new CatalogRecord.ProducerEntry(topic, name, _tables.LastProducerId + 1, 0);
-            uint epoch = (_tables.LastEpochOf(topic, name) ?? entry.Epoch) + 1;
-            entry = entry with
+            plan = new NamePlan(_tables, IsShared);
+            foreach (NameRequest request in requests)
+                plan.Answer(request);
+            return plan.Records;
+        }
+        lock (_tables.Lock)
+        {
+            // Nothing is to be stored for epochs that were noted ahead, and this may be all of them.
+            if (Make().Count == 0 && requests.All(r => r.Id != 0))
             {
-                Epoch = epoch > entry.Epoch ? entry.Epoch + EpochsNoted : entry.Epoch,
-                Instance = instance,
-            };
-            given = (entry.Id, epoch);
-            if (entry != known)
-                return [new CatalogRecord { Producer = entry }];
-            _tables.SetLastEpoch(topic, name, epoch);
-            return [];
+                plan.Note();
+                return;
+            }
         }
         // Nobody has to be told, and the caller may hold a lock.
-        _log.Change(Make, takesAway: false, () => _tables.SetLastEpoch(topic, name, given.Epoch));
-        return given;
+        await _log.ChangeAsync(Make, takesAway: false, () => plan.Note()).ConfigureAwait(false);
     }
 
     /// <summary>
@@ -291,25 +308,11 @@ internal sealed class TopicCatalog : IDisposable
         return (topic, id, epoch) => producers.TryGetValue((topic, id), out uint noted) && epoch <= noted;
     }
 
-    /// <summary>
-    /// The same for what other nodes have appended: a producer that is not known may be one that was noted a moment
-    /// ago, so the log is read on before it is taken for nobody's.
-    /// </summary>
-    /// <remarks>The check throws a <see cref="Replication.ReplicationException"/> if it cannot be read.</remarks>
-    public Func<Guid, ulong, uint, bool> SharedProducerCheck()
+    /// <summary>The same by what it holds at the moment.</summary>
+    public bool HasProducer(Guid topic, ulong id, uint epoch)
     {
-        if (!IsShared)
-            return ProducerCheck();
-        Func<Guid, ulong, uint, bool> check = ProducerCheck();
-        HashSet<(Guid, ulong, uint)> unknown = [];
-        return (topic, id, epoch) =>
-        {
-            if (check(topic, id, epoch) || !unknown.Add((topic, id, epoch)))
-                return check(topic, id, epoch);
-            _log.CatchUp();
-            check = ProducerCheck();
-            return check(topic, id, epoch);
-        };
+        lock (_tables.Lock)
+            return _tables.FindProducer(topic, id) is { } producer && epoch <= producer.Epoch;
     }
 
     /// <summary>Forgets the named producers of a topic but some. One that comes back after that is a new one.</summary>
@@ -317,7 +320,7 @@ internal sealed class TopicCatalog : IDisposable
     /// In a file no record says so: a name that a start brings back is one that is forgotten again when there is no
     /// room, and the next compaction leaves it out. The nodes of a cluster must agree, and so a record says it.
     /// </remarks>
-    public void ForgetProducers(Guid topic, IReadOnlySet<ulong> but)
+    public async ValueTask ForgetProducersAsync(Guid topic, IReadOnlySet<ulong> but)
     {
         if (!IsShared)
         {
@@ -325,22 +328,23 @@ internal sealed class TopicCatalog : IDisposable
                 _tables.ForgetProducers(topic, id => !but.Contains(id));
             return;
         }
-        _log.Change(
-            () =>
-            {
-                ulong[] ids =
-                [
-                    .. _tables
-                        .Producers.Where(p => p.TopicId == topic && !but.Contains(p.Id))
-                        .Select(p => p.Id)
-                        .Take(ForgottenAtOnce),
-                ];
-                return ids.Length == 0
-                    ? []
-                    : [new CatalogRecord { ForgottenProducers = new CatalogRecord.ForgottenEntry(topic, ids) }];
-            },
-            takesAway: false
-        );
+        await _log.ChangeAsync(
+                () =>
+                {
+                    ulong[] ids =
+                    [
+                        .. _tables
+                            .Producers.Where(p => p.TopicId == topic && !but.Contains(p.Id))
+                            .Select(p => p.Id)
+                            .Take(ForgottenAtOnce),
+                    ];
+                    return ids.Length == 0
+                        ? []
+                        : [new CatalogRecord { ForgottenProducers = new CatalogRecord.ForgottenEntry(topic, ids) }];
+                },
+                takesAway: false
+            )
+            .ConfigureAwait(false);
     }
 
     /// <summary>Makes a change of users and tokens.</summary>

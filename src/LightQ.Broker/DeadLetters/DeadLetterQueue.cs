@@ -112,7 +112,7 @@ internal sealed class DeadLetterQueue
 
     private async Task PublishAsync(byte[] batch, DeadLetter letter, long end)
     {
-        _box ??= Open(letter.Group.Partition.Topic);
+        _box ??= await _broker.Decisions.ChangeAsync(() => Open(letter.Group.Partition.Topic)).ConfigureAwait(false);
         while (_next < end)
         {
             DeadLetter rest = letter with { Range = letter.Range with { First = _next, Count = (int)(end - _next) } };
@@ -138,7 +138,7 @@ internal sealed class DeadLetterQueue
         Partition partition = letter.Group.Partition;
         string topicId = partition.Topic.Id.ToString("N"),
             time = DeadLetterBatch.TimeOf(_tried);
-        _box ??= Open(partition.Topic);
+        _box ??= await _broker.Decisions.ChangeAsync(() => Open(partition.Topic)).ConfigureAwait(false);
         long? last = await _box.FindAsync(
                 from,
                 stored =>

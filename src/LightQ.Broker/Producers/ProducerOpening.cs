@@ -1,51 +1,57 @@
+using LightQ.Broker.Catalog;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Broker.Producers;
 
-/// <summary>What the opening of a producer stream promises.</summary>
-internal static class ProducerOpening
+/// <summary>A named producer's stream that is being opened.</summary>
+internal sealed class ProducerOpening(
+    Partition partition,
+    IStreamOwner owner,
+    in OpenProducerFrame request,
+    int mostNames
+)
 {
-    /// <summary>The level that acks wait for: the one asked for, or the next higher one that the log has.</summary>
-    /// <exception cref="BrokerException">The log does not reach it.</exception>
-    public static Durability Level(Partition partition, Durability asked)
+    private readonly TaskCompletionSource<ProducerState> _done = new(
+        TaskCreationOptions.RunContinuationsAsynchronously
+    );
+
+    /// <summary>The partition.</summary>
+    public Partition Partition => partition;
+
+    /// <summary>What it wants of the catalog.</summary>
+    public NameRequest Name { get; } =
+        new()
+        {
+            Topic = partition.Topic.Id,
+            Name = request.ProducerName,
+            Instance = request.Instance,
+            Number = request.Number,
+            IsReturning = request.IsReturning,
+            MostNames = mostNames,
+            HasEnded = () => owner.HasEnded,
+        };
+
+    /// <summary>What the partition remembers of it; its stream is counted there.</summary>
+    public Task<ProducerState> Done => _done.Task;
+
+    /// <summary>The partition knows it now, unless its client has gone or has opened it again.</summary>
+    public void Attach()
     {
-        Topic topic = partition.Topic;
-        Durability ack = asked == Durability.Default ? topic.Settings.AckLevel : asked;
-        ack = ack < partition.Log.MinDurability ? partition.Log.MinDurability : ack;
-        if (ack <= partition.Log.MaxDurability)
-            return ack;
-        string what =
-            topic.Settings.Kind == TopicKind.Transient
-                ? "is transient: it acknowledges at memory"
-                : "has no replicas: it acknowledges at fsync at most";
-        throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' {what}, never at {ack}.");
+        ProducerState? state;
+        lock (partition.AppendLock)
+        {
+            state = owner.HasEnded
+                ? null
+                : partition.NamedProducers.Attach(Name.Id, Name.Epoch, Name.Instance, Name.Number);
+        }
+        if (state is not null)
+            _done.SetResult(state);
+        else
+            Fail(new BrokerException(ErrorCode.Closed, "The producer has opened this stream again, or is gone."));
     }
 
-    /// <summary>What the client is told.</summary>
-    public static ProducerOpenedFrame Answer(
-        Partition partition,
-        ulong producerId,
-        uint epoch,
-        ProducerState? state,
-        Durability ack,
-        int window
-    ) =>
-        new(
-            partition.Topic.Id,
-            partition.Index,
-            partition.Topic.Settings.Partitions,
-            KeyRouting.Version,
-            partition.Log.Incarnation,
-            partition.Log.Epoch,
-            producerId,
-            epoch,
-            state?.NextSequence ?? 0,
-            (uint)window,
-            (uint)partition.MaxBatchBytes,
-            ack,
-            state is null ? 0u : ProtocolLimits.UnacknowledgedBatches,
-            partition.Delays is null ? 0 : (ulong)ProtocolLimits.LongestDelay.TotalMicroseconds
-        );
+    /// <summary>It comes to nothing.</summary>
+    public void Fail(Exception reason) => _done.SetException(reason);
 }

@@ -25,6 +25,11 @@ internal sealed class ProducerState
     /// <summary>The newest epoch seen.</summary>
     public uint Epoch { get; set; }
 
+    /// <summary>
+    /// Which instance has opened it last, and which of its openings that was; zeros where it says neither.
+    /// </summary>
+    public (ulong Instance, ulong Number) LastOpening { get; set; }
+
     /// <summary>The sequence number expected next.</summary>
     public ulong NextSequence { get; private set; }
 

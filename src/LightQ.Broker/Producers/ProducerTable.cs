@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using LightQ.Protocol.Frames;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Producers;
@@ -40,11 +41,36 @@ internal sealed class ProducerTable
     /// <summary>
     /// The same for a stream, which keeps it until <see cref="ProducerState.Streams"/> is counted down.
     /// </summary>
-    public ProducerState Attach(ulong id, uint epoch)
+    /// <param name="id">The producer.</param>
+    /// <param name="epoch">Its epoch.</param>
+    /// <param name="instance">See <see cref="OpenProducerFrame.Instance"/>.</param>
+    /// <param name="number">See <see cref="OpenProducerFrame.Number"/>.</param>
+    /// <returns>Null when the instance itself has opened it later: then this one leaves everything alone.</returns>
+    public ProducerState? Attach(ulong id, uint epoch, ulong instance = 0, ulong number = 0)
     {
+        if (Find(id) is { } known && known.LastOpening.Instance == instance && number < known.LastOpening.Number)
+            return null;
         ProducerState state = Open(id, epoch);
+        if (state.Epoch == epoch)
+            state.LastOpening = (instance, number);
         state.Streams++;
         return state;
+    }
+
+    /// <summary>Takes over what another table remembers of producers, behind what this one does.</summary>
+    /// <param name="other">The other table, which is empty then.</param>
+    /// <param name="isProducer">
+    /// Whether there is a producer of an id that may have an epoch; others are forgotten.
+    /// </param>
+    public void Take(ProducerTable other, Func<ulong, uint, bool> isProducer)
+    {
+        foreach (ProducerState taken in other.States.Where(s => isProducer(s.Id, s.Epoch)))
+        {
+            ProducerState state = Open(taken.Id, taken.Epoch);
+            foreach (ProducerState.Remembered batch in taken.Batches)
+                state.Remember(batch, taken.LastAppend);
+        }
+        other._states = null;
     }
 
     /// <summary>The state of a producer, if it is remembered.</summary>
@@ -107,13 +133,20 @@ internal sealed class ProducerTable
     /// Whether there is a producer of an id that may have an epoch; others are passed over.
     /// </param>
     /// <exception cref="JournalFormatException">It contradicts its length.</exception>
-    public void Load(ReadOnlySpan<byte> bytes, Func<ulong, uint, bool> isProducer)
+    public void Load(ReadOnlySpan<byte> bytes, Func<ulong, uint, bool> isProducer) =>
+        LoadInto((id, epoch) => isProducer(id, epoch) ? this : null, bytes);
+
+    /// <summary>Reads what <see cref="Save"/> wrote into the tables that remember it.</summary>
+    /// <param name="tableOf">The table of a producer of an id and an epoch; null for one that is passed over.</param>
+    /// <param name="bytes">What was written.</param>
+    /// <exception cref="JournalFormatException">It contradicts its length.</exception>
+    public static void LoadInto(Func<ulong, uint, ProducerTable?> tableOf, ReadOnlySpan<byte> bytes)
     {
         while (bytes.Length >= EntryHeader)
         {
             ulong id = BinaryPrimitives.ReadUInt64LittleEndian(bytes);
             uint epoch = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
-            ProducerState? state = isProducer(id, epoch) ? Open(id, epoch) : null;
+            ProducerState? state = tableOf(id, epoch)?.Open(id, epoch);
             long lastAppend = BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]);
             uint count = BinaryPrimitives.ReadUInt32LittleEndian(bytes[20..]);
             bool withCrcs = (count & WithCrcs) != 0;

@@ -94,6 +94,9 @@ internal sealed class CommittedCopy(
             state.Load(saved);
     }
 
+    /// <inheritdoc/>
+    public ValueTask LearnAsync(CancellationToken cancellationToken) => state.LearnAsync(cancellationToken);
+
     void IReplayTarget.OnPassed(ReadOnlySpan<byte> saved)
     {
         lock (appendLock)

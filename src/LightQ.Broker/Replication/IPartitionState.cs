@@ -5,7 +5,7 @@ namespace LightQ.Broker.Replication;
 /// <summary>
 /// What a partition remembers beyond its log: named producers, delays, and the positions of groups. It is rebuilt from
 /// snapshot and log at a takeover, and saved into snapshots; what changes of the positions is saved in between. Every
-/// call but <see cref="Collect"/> is made under the partition's append lock.
+/// call but <see cref="Collect"/> and <see cref="LearnAsync"/> is made under the partition's append lock.
 /// </summary>
 internal interface IPartitionState
 {
@@ -19,6 +19,12 @@ internal interface IPartitionState
 
     /// <summary>A batch that was appended by an earlier owner.</summary>
     void OnReplayed(in BatchView batch);
+
+    /// <summary>
+    /// Finds out about producers that this node had not heard of when it took something in. Not under the append lock.
+    /// </summary>
+    /// <exception cref="ReplicationException">The cluster's catalog cannot be read.</exception>
+    ValueTask LearnAsync(CancellationToken cancellationToken);
 
     /// <summary>A batch of an earlier owner came into the journal: once each, in order, before the claim.</summary>
     void OnCopied(in BatchView batch);

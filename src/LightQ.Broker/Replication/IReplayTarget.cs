@@ -32,6 +32,10 @@ internal interface IReplayTarget
     /// <exception cref="ReplicationException">The target lacks something of it that it needs.</exception>
     void OnEnd(long nextOffset);
 
+    /// <summary>Finds out what it has to know of what was taken in: for who serves it from now on.</summary>
+    /// <exception cref="ReplicationException">That cannot be read.</exception>
+    ValueTask LearnAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
+
     /// <summary>Ends when there may be room for a batch.</summary>
     ValueTask WaitForRoomAsync(CancellationToken cancellationToken);
 }

@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
+using LightQ.Broker.Catalog;
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Groups;
+using LightQ.Broker.Producers;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Batches;
 
@@ -9,9 +11,14 @@ namespace LightQ.Broker.Replication;
 /// <summary>A partition's named producers, delays and positions of groups, as snapshots keep them.</summary>
 /// <remarks>A snapshot: u32 length of the positions, little-endian, the positions, and what journals keep.</remarks>
 /// <param name="partition">The partition, which is being opened; one with positions of its own.</param>
-/// <param name="isProducer">Whether its topic has a named producer of an id that may have an epoch.</param>
-internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool> isProducer) : IPartitionState
+/// <param name="catalog">Knows the named producers.</param>
+internal sealed class PartitionState(Partition partition, TopicCatalog catalog) : IPartitionState
 {
+    /// <summary>
+    /// What is known of producers that this node's catalog does not: another node may have noted them a moment ago.
+    /// </summary>
+    private readonly ProducerTable _unheard = new();
+
     /// <summary>A snapshot of positions, and of what journals keep.</summary>
     public static byte[] Encode(StreamPositions groups, ReadOnlySpan<byte> kept)
     {
@@ -24,13 +31,23 @@ internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool
     public void Load(ReadOnlySpan<byte> state)
     {
         LoadPositions(state);
-        partition.LoadState(state[(sizeof(int) + LengthOfPositions(state))..], isProducer);
+        partition.LoadState(state[(sizeof(int) + LengthOfPositions(state))..], TableOf);
     }
 
     public void LoadPositions(ReadOnlySpan<byte> state) =>
         partition.Positions!.Load(state.Slice(sizeof(int), LengthOfPositions(state)));
 
-    public void OnReplayed(in BatchView batch) => partition.OnRecovered(batch, isProducer);
+    public void OnReplayed(in BatchView batch) => partition.OnRecovered(batch, TableOf);
+
+    public async ValueTask LearnAsync(CancellationToken cancellationToken)
+    {
+        if (_unheard.IsEmpty)
+            return;
+        await catalog.CatchUpAsync(cancellationToken).ConfigureAwait(false);
+        // What the catalog does not have now is nobody's: a producer is noted before it appends.
+        lock (partition.AppendLock)
+            partition.NamedProducers.Take(_unheard, IsProducer);
+    }
 
     public void OnCopied(in BatchView batch) => DedupSwitch.OnCopied(partition, batch);
 
@@ -49,6 +66,10 @@ internal sealed class PartitionState(Partition partition, Func<ulong, uint, bool
         partition.Positions!.SaveChanges(mostBytes);
 
     public void OnStored() => partition.Positions!.OnStored();
+
+    private ProducerTable TableOf(ulong id, uint epoch) => IsProducer(id, epoch) ? partition.NamedProducers : _unheard;
+
+    private bool IsProducer(ulong id, uint epoch) => catalog.HasProducer(partition.Topic.Id, id, epoch);
 
     private static int LengthOfPositions(ReadOnlySpan<byte> state)
     {

@@ -50,6 +50,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
         var own = new Claimant(node, Guid.NewGuid());
         await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);
         ReplayStart.DemandEnd(stream, Replay, heldTo);
+        await target.LearnAsync(cancellationToken).ConfigureAwait(false);
         while (true)
         {
             target.OnEnd(Replay.NextOffset);
@@ -68,6 +69,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
             if (answer.Outcome == AppendOutcome.Stored && answer.Sequence == Replay.Sequence + 1)
             {
                 target.OnRead(StreamMark.Of(answer.Sequence, claim, bytes), bytes.Length);
+                await target.LearnAsync(cancellationToken).ConfigureAwait(false); // What came since it was read.
                 return new Ownership(
                     claim.Epoch,
                     answer.Sequence,

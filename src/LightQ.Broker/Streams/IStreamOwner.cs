@@ -10,6 +10,11 @@ public interface IStreamOwner
     bool IsBroker => false;
 
     /// <summary>
+    /// Whether the connection has ended: what was asked for on it and has waited is dropped. Any thread.
+    /// </summary>
+    bool HasEnded => false;
+
+    /// <summary>
     /// Says that <paramref name="stream"/> may have something to send. Callable from any thread; returns at once.
     /// </summary>
     void Schedule(OutputStream stream);

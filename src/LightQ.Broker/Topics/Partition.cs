@@ -161,15 +161,18 @@ public sealed class Partition : IHousekept
     /// <summary>
     /// A batch that the log held when the partition was opened, behind what <see cref="LoadState"/> read.
     /// </summary>
-    internal void OnRecovered(in BatchView header, Func<ulong, uint, bool> isProducer)
+    /// <param name="header">The batch.</param>
+    /// <param name="tableOf">
+    /// Where a producer of an id and an epoch is remembered; null for one that is nobody's.
+    /// </param>
+    internal void OnRecovered(in BatchView header, Func<ulong, uint, ProducerTable?> tableOf)
     {
         Delays?.OnRecovered(header);
-        if (header.ProducerId != 0 && isProducer(header.ProducerId, header.ProducerEpoch))
-        {
-            NamedProducers
-                .Open(header.ProducerId, header.ProducerEpoch)
-                .Remember(ProducerState.Remembered.Of(header, header.BaseOffset), header.AppendTime);
-        }
+        if (header.ProducerId == 0)
+            return;
+        tableOf(header.ProducerId, header.ProducerEpoch)
+            ?.Open(header.ProducerId, header.ProducerEpoch)
+            .Remember(ProducerState.Remembered.Of(header, header.BaseOffset), header.AppendTime);
     }
 
     /// <exception cref="BrokerException">The partition could not be opened.</exception>
@@ -232,8 +235,10 @@ public sealed class Partition : IHousekept
     /// <summary>
     /// Reads what <see cref="SaveState"/> wrote; of producers what <see cref="ProducerTable.Load"/> says.
     /// </summary>
-    internal void LoadState(ReadOnlySpan<byte> state, Func<ulong, uint, bool> isProducer) =>
-        NamedProducers.Load(Delays is null ? state : Delays.Load(state), isProducer);
+    /// <param name="state">What was kept.</param>
+    /// <param name="tableOf">As for <see cref="OnRecovered"/>.</param>
+    internal void LoadState(ReadOnlySpan<byte> state, Func<ulong, uint, ProducerTable?> tableOf) =>
+        ProducerTable.LoadInto(tableOf, Delays is null ? state : Delays.Load(state));
 
     /// <summary>Gets appended batches on their way: once for all that one receive brought.</summary>
     public void FlushAndWake()

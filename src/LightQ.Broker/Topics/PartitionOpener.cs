@@ -4,6 +4,7 @@ using LightQ.Broker.Deduplication;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
+using LightQ.Broker.Producers;
 using LightQ.Broker.Replication;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -25,7 +26,7 @@ internal sealed class PartitionOpener(
     Func<BrokerOptions> broker,
     LimitRefusals refusals,
     Func<Partition, long> settledBefore,
-    Func<Func<Guid, ulong, uint, bool>> producers,
+    TopicCatalog catalog,
     KnownOffsets known
 )
 {
@@ -191,13 +192,12 @@ internal sealed class PartitionOpener(
         ReplicationOptions replication = broker().Replication!;
         replication.Demand(topic.Settings.MaxBatchBytes);
         Partition partition = NewDurable(topic, index);
-        Func<Guid, ulong, uint, bool> isProducer = producers();
         Journal journal = OpenCopy(partition, firstOffset);
         Label(topic);
         var log = new ReplicatedLog(
             replication.Engine.GetStream(replication.StreamOf(topic.Id, index)),
             journal,
-            new PartitionState(partition, (id, epoch) => isProducer(topic.Id, id, epoch)),
+            new PartitionState(partition, catalog),
             new ReplicatedLogOptions
             {
                 RingBytes = (int)topic.Settings.RingBytes,
@@ -239,7 +239,6 @@ internal sealed class PartitionOpener(
     )
     {
         Partition partition = NewDurable(topic, index);
-        Func<Guid, ulong, uint, bool> isProducer = producers();
         Journal journal = Journal.Open(
             OptionsOf(partition) with
             {
@@ -254,7 +253,7 @@ internal sealed class PartitionOpener(
             },
             environment
         );
-        return (partition, journal, new PartitionState(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));
+        return (partition, journal, new PartitionState(partition, catalog));
     }
 
     /// <summary>Says in a topic's directory which topic it is of, where the catalog is not beside it.</summary>
@@ -412,8 +411,10 @@ internal sealed class PartitionOpener(
 
     private sealed class Recovery(Partition partition, Func<ulong, uint, bool> isProducer) : IRecoveredBatchVisitor
     {
-        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.LoadState(snapshot, isProducer);
+        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.LoadState(snapshot, TableOf);
 
-        public void OnBatch(in BatchView header) => partition.OnRecovered(header, isProducer);
+        public void OnBatch(in BatchView header) => partition.OnRecovered(header, TableOf);
+
+        private ProducerTable? TableOf(ulong id, uint epoch) => isProducer(id, epoch) ? partition.NamedProducers : null;
     }
 }

@@ -27,6 +27,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
     private readonly ConcurrentDictionary<Guid, Topic> _making = new();
     private readonly ConcurrentDictionary<Guid, Task> _ending = new();
     private readonly Lock _carryingOut = new();
+    private ulong _sequence;
 
     /// <param name="catalog">What there is to be.</param>
     /// <param name="users">Hears of rights that other nodes have changed.</param>
@@ -62,6 +63,9 @@ internal sealed class TopicDirectory : IAsyncDisposable
     /// <summary>The topics by their names.</summary>
     public ConcurrentDictionary<string, Topic> Topics => _topics;
 
+    /// <summary>The last change of the catalog that is carried out; only grows.</summary>
+    public ulong Sequence => Volatile.Read(ref _sequence);
+
     /// <summary>Opens the topics that the catalog has at a start.</summary>
     public void Recover()
     {
@@ -72,6 +76,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
             Place(topic, entry);
             Serve(topic);
         }
+        Volatile.Write(ref _sequence, _catalog.Sequence); // Nothing is followed yet.
     }
 
     /// <summary>Creates a topic; one with replicas is owned when this returns, if that does not take long.</summary>
@@ -93,8 +98,9 @@ internal sealed class TopicDirectory : IAsyncDisposable
             _ = RemoveUnlessStoredAsync(topic, outcome);
             throw;
         }
-        catch (BrokerException)
+        catch (Exception e) when (e is BrokerException or OperationCanceledException)
         {
+            // It is refused, or nobody waits for it any more.
             _making.TryRemove(topic.Id, out _);
             _remover.RemoveAsync(topic).GetAwaiter().GetResult();
             throw;
@@ -104,12 +110,15 @@ internal sealed class TopicDirectory : IAsyncDisposable
     }
 
     /// <summary>Deletes a topic; completes when its streams have ended and it is removed.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="change">Makes the change of the catalog.</param>
     /// <exception cref="BrokerException">There is none.</exception>
     /// <exception cref="UnstoredException">The deletion is not stored; it may count all the same.</exception>
-    public async Task DeleteAsync(string name)
+    public async Task DeleteAsync(string name, Func<Func<UnstoredException?>, ValueTask<UnstoredException?>> change)
     {
         Guid id = Guid.Empty;
-        UnstoredException? unstored = UnstoredException.Of(() => _catalog.Delete(name, out id));
+        UnstoredException? unstored = await change(() => UnstoredException.Of(() => _catalog.Delete(name, out id)))
+            .ConfigureAwait(false);
         if (_ending.TryGetValue(id, out Task? ending))
             await ending.ConfigureAwait(false);
         if (unstored is not null)
@@ -155,12 +164,14 @@ internal sealed class TopicDirectory : IAsyncDisposable
         bool changesRights = false;
         lock (_carryingOut)
         {
+            ulong sequence = _catalog.Sequence; // Before the news: it has all up to there, and perhaps more.
             while (_catalog.Read(out CatalogNews news))
             {
                 if (news.Topic is { } id)
                     CarryOut(id);
                 changesRights |= news is { ChangesRights: true, IsLocal: false };
             }
+            Volatile.Write(ref _sequence, sequence);
         }
         // This thread may hold locks of a change of its own.
         if (changesRights)

@@ -15,7 +15,7 @@ internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOp
 {
     private readonly List<ProducerStream> _opened = [];
     private readonly TaskCompletionSource<LightQException> _life = new();
-    private readonly ulong _instance = options.Name is null ? 0 : (ulong)Random.Shared.NextInt64(1, long.MaxValue);
+    private readonly ProducerIdentity _identity = new(options, links.Options.TimeProvider);
 
     public async Task<Producer> OpenAsync(CancellationToken cancellationToken)
     {
@@ -80,7 +80,7 @@ internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOp
             options,
             batches,
             _life,
-            _instance,
+            _identity,
             isReturning: _opened.Count != 0 && options.Name is not null
         );
 

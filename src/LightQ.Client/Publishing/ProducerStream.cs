@@ -42,14 +42,14 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     private ProducerOpenedFrame _opened;
     private TopicLimits _limits;
     private readonly TaskCompletionSource<LightQException> _life;
-    private readonly ulong _instance;
+    private readonly ProducerIdentity _identity;
     private bool _isReturning;
     private uint _partition;
     private uint _stream;
 
     /// <summary>
-    /// Makes a stream to one partition; null has the broker choose it. What <paramref name="instance"/> and
-    /// <paramref name="isReturning"/> are, <see cref="OpenProducerFrame"/> says. The <paramref name="life"/> is its
+    /// Makes a stream to one partition; null has the broker choose it. What <paramref name="isReturning"/> is,
+    /// <see cref="OpenProducerFrame"/> says. The <paramref name="life"/> and the <paramref name="identity"/> are its
     /// producer's: see <see cref="Producer.Ended"/>.
     /// </summary>
     public ProducerStream(
@@ -59,11 +59,11 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         ProducerOptions options,
         SendBatchPool? batches,
         TaskCompletionSource<LightQException> life,
-        ulong instance,
+        ProducerIdentity identity,
         bool isReturning
     )
     {
-        (_links, _options, _life, _instance, _isReturning) = (links, options, life, instance, isReturning);
+        (_links, _options, _life, _identity, _isReturning) = (links, options, life, identity, isReturning);
         _compressor = Compressor.Create(options);
         _partition = partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
         _queue = new PublishQueue(
@@ -278,11 +278,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     }
 
     /// <summary>Throws when the topic takes no messages with these times.</summary>
-    public void CheckTimes(in BatchProperties properties)
-    {
-        if (!_limits.Takes(properties))
-            throw _limits.NoDelays();
-    }
+    public void CheckTimes(in BatchProperties properties) => _limits.DemandTimes(properties);
 
     /// <summary>Whether an ordinary batch can be begun.</summary>
     public bool HasRoom()
@@ -397,9 +393,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
                 return;
             }
             _stream = connection.Register(this);
-            string name = _options.Name ?? "";
-            var open = new OpenProducerFrame(Topic, _partition, _options.AckLevel, name, _instance, _isReturning);
-            connection.Outbox.Write(open, _stream, _stream);
+            connection.Outbox.Write(_identity.Open(Topic, _partition, _isReturning), _stream, _stream);
         }
     }
 
@@ -517,8 +511,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         int length = SendBatch.RecordLength(bodyLength, key, headers);
         if (!Fits(length, properties))
             throw _limits.TooLarge(length);
-        if (properties.DueAt != 0)
-            CheckTimes(properties);
+        CheckTimes(properties);
         return length;
     }
 
@@ -587,6 +580,11 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         );
         (bool wasOpened, _isOpened) = (_isOpened, false);
         _connection!.Unregister(_stream);
+        if (_identity.Passes(closed, _isReturning))
+        {
+            Open(_connection);
+            return;
+        }
         bool isRefused = !wasOpened && Router is not null && PartitionRefusal.Is(reason.Code);
         bool isElsewhere = IsOpenedElsewhere(reason, _wasOpened, _links.Options);
         if (isElsewhere)

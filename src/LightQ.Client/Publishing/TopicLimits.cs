@@ -40,6 +40,13 @@ internal readonly record struct TopicLimits(string Topic, long MaxMessageBytes, 
                 + $"{Math.Min(MaxMessageBytes, MaxBatchBytes - BatchLayout.HeaderSize)}."
         );
 
+    /// <summary>Throws when messages with these times are not taken.</summary>
+    public void DemandTimes(in BatchProperties properties)
+    {
+        if (!Takes(properties))
+            throw NoDelays();
+    }
+
     public LightQException NoDelays() =>
         new(ErrorCode.NotSupported, $"{Topic} is transient: only durable topics deliver messages later.");
 }

@@ -13,8 +13,17 @@ namespace LightQ.Protocol.Frames;
 /// With <see cref="ErrorCode.NotLeader"/>, and only then sent: <c>host:port</c> of the leader's data plane; empty if
 /// the broker does not know it.
 /// </param>
-public readonly record struct ClosedFrame(ErrorCode Code, string Message, uint Epoch = 0, string Address = "")
-    : IFrameBody<ClosedFrame>
+/// <param name="Number">
+/// With <see cref="ErrorCode.Fenced"/>, and only then sent: the number of the opening that has the name of a producer
+/// which asked for it with a lower one; 0 where that is not the reason.
+/// </param>
+public readonly record struct ClosedFrame(
+    ErrorCode Code,
+    string Message,
+    uint Epoch = 0,
+    string Address = "",
+    ulong Number = 0
+) : IFrameBody<ClosedFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Closed;
@@ -23,17 +32,23 @@ public readonly record struct ClosedFrame(ErrorCode Code, string Message, uint E
     public int MaxSize =>
         sizeof(ushort)
         + BodyWriter.SizeOf(Message)
-        + (Code == ErrorCode.NotLeader ? sizeof(uint) + BodyWriter.SizeOf(Address) : 0);
+        + (Code == ErrorCode.NotLeader ? sizeof(uint) + BodyWriter.SizeOf(Address) : 0)
+        + (Number != 0 ? sizeof(ulong) : 0);
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
     {
         writer.WriteUInt16((ushort)Code);
         writer.WriteString(Message);
-        if (Code != ErrorCode.NotLeader)
-            return;
-        writer.WriteUInt32(Epoch);
-        writer.WriteString(Address);
+        if (Code == ErrorCode.NotLeader)
+        {
+            writer.WriteUInt32(Epoch);
+            writer.WriteString(Address);
+        }
+        else if (Code == ErrorCode.Fenced && Number != 0)
+        {
+            writer.WriteUInt64(Number);
+        }
     }
 
     /// <inheritdoc/>
@@ -41,8 +56,16 @@ public readonly record struct ClosedFrame(ErrorCode Code, string Message, uint E
     {
         var code = (ErrorCode)reader.ReadUInt16();
         string message = reader.ReadString();
-        return code == ErrorCode.NotLeader && reader.Remaining != 0
-            ? new ClosedFrame(code, message, reader.ReadUInt32(), reader.ReadString())
-            : new ClosedFrame(code, message);
+        return code switch
+        {
+            ErrorCode.NotLeader when reader.Remaining != 0 => new ClosedFrame(
+                code,
+                message,
+                reader.ReadUInt32(),
+                reader.ReadString()
+            ),
+            ErrorCode.Fenced when reader.Remaining != 0 => new ClosedFrame(code, message, Number: reader.ReadUInt64()),
+            _ => new ClosedFrame(code, message),
+        };
     }
 }

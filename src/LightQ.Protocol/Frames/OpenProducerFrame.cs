@@ -13,13 +13,19 @@ namespace LightQ.Protocol.Frames;
 /// Whether this instance has had the name before, on another connection or partition. The broker rejects it when
 /// another instance has taken the name over.
 /// </param>
+/// <param name="Number">
+/// Rises with every opening that the instance sends, and is higher than that of the instance before. An opening that
+/// comes late, when one with a higher number has the name or the stream, changes nothing. 0 for a client that does not
+/// send it.
+/// </param>
 public readonly record struct OpenProducerFrame(
     string Topic,
     uint Partition,
     Durability AckLevel,
     string ProducerName,
     ulong Instance = 0,
-    bool IsReturning = false
+    bool IsReturning = false,
+    ulong Number = 0
 ) : IFrameBody<OpenProducerFrame>
 {
     /// <summary>Lets the broker choose the partition.</summary>
@@ -30,7 +36,13 @@ public readonly record struct OpenProducerFrame(
 
     /// <inheritdoc/>
     public int MaxSize =>
-        BodyWriter.SizeOf(Topic) + sizeof(uint) + 1 + BodyWriter.SizeOf(ProducerName) + sizeof(ulong) + 1;
+        BodyWriter.SizeOf(Topic)
+        + sizeof(uint)
+        + 1
+        + BodyWriter.SizeOf(ProducerName)
+        + sizeof(ulong)
+        + 1
+        + sizeof(ulong);
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -41,6 +53,7 @@ public readonly record struct OpenProducerFrame(
         writer.WriteString(ProducerName);
         writer.WriteUInt64(Instance);
         writer.WriteByte(IsReturning ? (byte)1 : (byte)0);
+        writer.WriteUInt64(Number);
     }
 
     /// <inheritdoc/>
@@ -51,6 +64,7 @@ public readonly record struct OpenProducerFrame(
             reader.ReadEnum<Durability>(),
             reader.ReadString(),
             reader.Remaining == 0 ? 0 : reader.ReadUInt64(),
-            reader.Remaining != 0 && reader.ReadByte() != 0
+            reader.Remaining != 0 && reader.ReadByte() != 0,
+            reader.Remaining == 0 ? 0 : reader.ReadUInt64()
         );
 }

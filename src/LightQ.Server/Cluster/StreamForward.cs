@@ -40,17 +40,26 @@ internal sealed class StreamForward<TRequest, TResponse>(
         ForwardedCall? forwarded = ForwardedCall.Of(context);
         bool hasFirst = await requests.MoveNext(context.CancellationToken).ConfigureAwait(false);
         var peeked = new PeekedRequests<TRequest>(requests, hasFirst);
-        if (
-            !hasFirst
-            || about(requests.Current) is not (var name, var partition)
-            || !calls.Broker.TryGetTopic(name, out Topic? topic)
-            || partition >= topic.Partitions.Length
-        )
+        if (!hasFirst || about(requests.Current) is not (var name, var partition))
         {
             await local(peeked, responses, context).ConfigureAwait(false);
             return;
         }
-        CallAccess.Of(context, access).Demand(name);
+        Topic topic = await access
+            .DecideAsync(
+                () =>
+                {
+                    CallAccess.Of(context, access).Demand(name);
+                    return ValueTask.FromResult(calls.Broker.GetTopic(name));
+                },
+                context.CancellationToken
+            )
+            .ConfigureAwait(false);
+        if (partition >= topic.Partitions.Length)
+        {
+            await local(peeked, responses, context).ConfigureAwait(false);
+            return;
+        }
         string node = calls.Leaders.Node;
         if (forwarded is null)
         {

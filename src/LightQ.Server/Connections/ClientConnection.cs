@@ -99,6 +99,8 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// <summary>What it speaks.</summary>
     public IConnectionProtocol Protocol { get; }
 
+    bool IConnectionEvents.IsPeerGone => _hasEnded || PeerState.IsGone(_socket);
+
     private ConnectionOutput Output => Protocol.Output;
 
     /// <summary>

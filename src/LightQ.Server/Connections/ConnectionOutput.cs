@@ -78,6 +78,9 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     /// <inheritdoc/>
     public uint ConnectionId { get; }
 
+    /// <inheritdoc/>
+    public bool HasEnded => _inputEnded || Volatile.Read(ref _failed) || _events.IsPeerGone;
+
     /// <summary>When a send last began, as a timestamp of the clock.</summary>
     public long LastSend { get; private set; }
 
@@ -233,7 +236,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
 
     private void Fail()
     {
-        _failed = true;
+        Volatile.Write(ref _failed, true);
         _sender.Abort(); // Ends the reading too.
     }
 

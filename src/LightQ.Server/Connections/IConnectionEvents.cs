@@ -5,6 +5,12 @@ namespace LightQ.Server.Connections;
 /// <summary>What a session and its output report to the connection that they are parts of.</summary>
 internal interface IConnectionEvents
 {
+    /// <summary>
+    /// Whether the peer has ended the connection, as far as the system knows: also when nobody reads at the moment. Any
+    /// thread.
+    /// </summary>
+    bool IsPeerGone { get; }
+
     /// <summary>The peer is welcomed. By the reading thread.</summary>
     void OnWelcomed();
 

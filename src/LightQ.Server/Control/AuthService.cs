@@ -31,7 +31,7 @@ internal sealed class AuthService(
         return new LoginResponse { Token = token, ExpireTime = expires.ToTimestamp() };
     }
 
-    public override Task<LogoutResponse> Logout(LogoutRequest request, ServerCallContext context)
+    public override async Task<LogoutResponse> Logout(LogoutRequest request, ServerCallContext context)
     {
         string token =
             BearerToken.Read(context.GetHttpContext().Request.Headers.Authorization)
@@ -39,10 +39,10 @@ internal sealed class AuthService(
                 ErrorCode.Unauthenticated,
                 "There is no token to revoke: send it as metadata \"authorization: Bearer TOKEN\"."
             );
-        if (!authenticator.LogOut(token, Origin.Control(context)))
+        if (!await authenticator.LogOutAsync(token, Origin.Control(context)).ConfigureAwait(false))
             throw new BrokerException(ErrorCode.InvalidArgument, "The token is a lasting one: RevokeToken ends it.");
         access.Review();
-        return Task.FromResult(new LogoutResponse());
+        return new LogoutResponse();
     }
 
     public override Task<WhoAmIResponse> WhoAmI(WhoAmIRequest request, ServerCallContext context)
@@ -77,7 +77,9 @@ internal sealed class AuthService(
                 .ConfigureAwait(false);
         }
         access.DemandAdmin(CallPrincipal.Of(context)); // Hashing took its time.
-        User user = _users.Create(request.Name, hash);
+        User user = await broker
+            .Decisions.ChangeAsync(() => _users.Create(request.Name, hash), context.CancellationToken)
+            .ConfigureAwait(false);
         await RaiseAsync(SecurityAction.UserCreated, context, user.Name).ConfigureAwait(false);
         return new CreateUserResponse { User = ToProto(user) };
     }
@@ -129,7 +131,9 @@ internal sealed class AuthService(
     public override async Task<GrantResponse> Grant(GrantRequest request, ServerCallContext context)
     {
         (string user, TopicGrant grant) = Read(request.Grant);
-        bool added = _users.Grant(user, grant);
+        bool added = await broker
+            .Decisions.ChangeAsync(() => _users.Grant(user, grant), context.CancellationToken)
+            .ConfigureAwait(false);
         if (added)
             await RaiseAsync(SecurityAction.RightGranted, context, user, grant.ToString()).ConfigureAwait(false);
         return new GrantResponse { Added = added };
@@ -141,7 +145,7 @@ internal sealed class AuthService(
         bool removed = await events
             .RaiseForAsync(
                 () => Event(SecurityAction.RightRevoked, context, user, grant.ToString()),
-                () => Task.FromResult(_users.Revoke(user, grant))
+                () => broker.Decisions.ChangeAsync(() => _users.Revoke(user, grant), context.CancellationToken).AsTask()
             )
             .ConfigureAwait(false);
         return new RevokeResponse { Removed = removed };
@@ -167,7 +171,12 @@ internal sealed class AuthService(
             access.DemandAdmin(principal); // Or one that leaks could outlive itself.
         DateTimeOffset? expires = request.Lifetime is null ? null : time.GetUtcNow() + ReadLifetime(request.Lifetime);
         string token = Authenticator.NewToken();
-        AccessToken made = _users.AddToken(user, Authenticator.HashOf(token), expires, request.Description);
+        AccessToken made = await broker
+            .Decisions.ChangeAsync(
+                () => _users.AddToken(user, Authenticator.HashOf(token), expires, request.Description),
+                context.CancellationToken
+            )
+            .ConfigureAwait(false);
         await RaiseAsync(
                 SecurityAction.TokenCreated,
                 context,
@@ -265,10 +274,10 @@ internal sealed class AuthService(
     ) =>
         events.RaiseForAsync(
             () => Event(action, context, subject, detail),
-            () =>
+            async () =>
             {
-                change();
-                return Task.FromResult(true);
+                await broker.Decisions.ChangeAsync(change, context.CancellationToken).ConfigureAwait(false);
+                return true;
             }
         );
 

@@ -60,7 +60,7 @@ internal sealed class CallGate(
                 );
             }
 
-            Admit(http, method.FullName);
+            await AdmitAsync(http, method.FullName).ConfigureAwait(false);
             await ServeAsync(http, next, endsWithPorts: !isHealth && method.Type != MethodType.Unary)
                 .ConfigureAwait(false);
         }
@@ -76,7 +76,7 @@ internal sealed class CallGate(
     }
 
     /// <summary>Rejects callers that the method's rule rejects, whatever the request says.</summary>
-    private void Admit(HttpContext http, string method)
+    private async ValueTask AdmitAsync(HttpContext http, string method)
     {
         if (TlsGate.ProblemOf(http) is { } problem)
             throw new BrokerException(ErrorCode.TlsFailed, $"TLS: {problem}.");
@@ -91,23 +91,35 @@ internal sealed class CallGate(
         RpcRule rule = RpcRules.Of(method);
         if (rule.Access == RpcAccess.Open)
             return;
-        Principal principal =
-            CallPrincipal.Find(http) ?? nodes?.Identify(http, method) ?? Identify(http, isShown: tokens != 0);
-        if (rule.Access == RpcAccess.Admin)
-            security.Access.DemandAdmin(principal);
+        Principal principal = security.Access.MayBeOld
+            ? await security.Access.DecideAsync(AdmittedAsync, http.RequestAborted).ConfigureAwait(false)
+            : await AdmittedAsync().ConfigureAwait(false);
         CallPrincipal.Set(http, principal);
+
+        async ValueTask<Principal> AdmittedAsync()
+        {
+            Principal found =
+                CallPrincipal.Find(http)
+                ?? nodes?.Identify(http, method)
+                ?? await IdentifyAsync(http, isShown: tokens != 0).ConfigureAwait(false);
+            if (rule.Access == RpcAccess.Admin)
+                security.Access.DemandAdmin(found);
+            return found;
+        }
     }
 
-    private Principal Identify(HttpContext http, bool isShown)
+    private async ValueTask<Principal> IdentifyAsync(HttpContext http, bool isShown)
     {
         PeerChannel peer = CallPrincipal.ChannelOf(http);
         if (isShown)
         {
             return BearerToken.Read(http.Request.Headers.Authorization) is { } token
-                ? security.Authenticator.OfToken(token, Origin.Control(peer))
+                ? await security
+                    .Authenticator.OfTokenAsync(token, Origin.Control(peer), http.RequestAborted)
+                    .ConfigureAwait(false)
                 : throw Unauthenticated("The metadata \"authorization\" holds no token: it is \"Bearer TOKEN\".");
         }
-        return security.Authenticator.OfNothing(peer)
+        return await security.Authenticator.OfNothingAsync(peer, http.RequestAborted).ConfigureAwait(false)
             ?? throw security.Authenticator.LoginDemandOf(
                 peer,
                 "a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\")."

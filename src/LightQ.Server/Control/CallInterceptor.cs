@@ -31,10 +31,15 @@ internal sealed class CallInterceptor(
     {
         try
         {
-            Demand(request, context);
-            return nodes?.Find<TRequest, TResponse>(context.Method) is { } forward
-                ? await forward.ServeAsync(request, context, continuation).ConfigureAwait(false)
-                : await continuation(request, context).ConfigureAwait(false);
+            return access.MayBeOld
+                ? await access
+                    .DecideAsync(
+                        () => new ValueTask<TResponse>(ServeAsync(request, context, continuation)),
+                        context.CancellationToken,
+                        static e => Cluster.Errors.CodeOf(e) ?? ErrorCode.None
+                    )
+                    .ConfigureAwait(false)
+                : await ServeAsync(request, context, continuation).ConfigureAwait(false);
         }
         catch (Exception e) when (Explain(e, context) is { } error)
         {
@@ -51,7 +56,10 @@ internal sealed class CallInterceptor(
     {
         try
         {
-            Demand(request, context);
+            if (access.MayBeOld)
+                await DemandAsync(request, context).ConfigureAwait(false);
+            else
+                Demand(request, context);
             await continuation(request, responseStream, context).ConfigureAwait(false);
         }
         catch (Exception e) when (Explain(e, context) is { } error)
@@ -81,6 +89,40 @@ internal sealed class CallInterceptor(
         {
             throw error;
         }
+    }
+
+    private async Task<TResponse> ServeAsync<TRequest, TResponse>(
+        TRequest request,
+        ServerCallContext context,
+        UnaryServerMethod<TRequest, TResponse> continuation
+    )
+        where TRequest : class
+        where TResponse : class
+    {
+        Demand(request, context);
+        return nodes?.Find<TRequest, TResponse>(context.Method) is { } forward
+            ? await forward.ServeAsync(request, context, continuation).ConfigureAwait(false)
+            : await continuation(request, context).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Passes to the handler only what its caller may do; and that there is no topic of the name it does not say by a
+    /// copy that may be old.
+    /// </summary>
+    private async ValueTask DemandAsync<TRequest>(TRequest request, ServerCallContext context)
+    {
+        await access
+            .DecideAsync(
+                () =>
+                {
+                    Demand(request, context);
+                    return ValueTask.FromResult(true);
+                },
+                context.CancellationToken
+            )
+            .ConfigureAwait(false);
+        if (RpcRules.Of(context.Method).TopicOf?.Invoke((IMessage)request!) is { Length: not 0 } topic)
+            await access.LookForAsync(topic, context.CancellationToken).ConfigureAwait(false);
     }
 
     private void Demand<TRequest>(TRequest request, ServerCallContext context)

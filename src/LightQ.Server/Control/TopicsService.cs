@@ -26,14 +26,24 @@ internal sealed class TopicsService(
     public override async Task<CreateTopicResponse> CreateTopic(CreateTopicRequest request, ServerCallContext context)
     {
         DemandDeadLetters(request.Settings, null, context);
-        Topic topic = broker.CreateTopic(request.Name, TopicMapping.OfNewTopic(request.Settings));
+        Topic topic = await broker
+            .Decisions.ChangeAsync(
+                () => broker.CreateTopic(request.Name, TopicMapping.OfNewTopic(request.Settings)),
+                context.CancellationToken
+            )
+            .ConfigureAwait(false);
         await RaiseAsync(SecurityAction.TopicCreated, context, topic.Name).ConfigureAwait(false);
         return new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) };
     }
 
     public override async Task<EnsureTopicResponse> EnsureTopic(EnsureTopicRequest request, ServerCallContext context)
     {
-        EnsureTopicResponse response = Ensure(request, context, out Task idsRead);
+        (EnsureTopicResponse response, Task idsRead) = await broker
+            .Decisions.ChangeAsync(
+                () => (Ensure(request, context, out Task reading), reading),
+                context.CancellationToken
+            )
+            .ConfigureAwait(false);
         if (response.Created)
         {
             await RaiseAsync(SecurityAction.TopicCreated, context, request.Name).ConfigureAwait(false);
@@ -141,7 +151,7 @@ internal sealed class TopicsService(
                 context,
                 request.Name,
                 "",
-                () => broker.DeleteTopicAsync(request.Name)
+                () => broker.DeleteTopicAsync(request.Name, context.CancellationToken)
             )
             .ConfigureAwait(false);
         return new DeleteTopicResponse();
@@ -168,7 +178,9 @@ internal sealed class TopicsService(
         ServerCallContext context
     )
     {
-        ReplicationProgress progress = broker.ReplicateTopic(request.Name, request.Replicas);
+        ReplicationProgress progress = await broker
+            .Decisions.ChangeAsync(() => broker.ReplicateTopic(request.Name, request.Replicas))
+            .ConfigureAwait(false);
         if (progress.HasBegun)
         {
             await RaiseAsync(
@@ -210,16 +222,16 @@ internal sealed class TopicsService(
                 context,
                 request.Topic,
                 what,
-                () => SetCredentials(request.Topic, credentials)
+                () =>
+                    broker
+                        .Decisions.ChangeAsync(
+                            () => broker.SetCredentials(request.Topic, credentials),
+                            context.CancellationToken
+                        )
+                        .AsTask()
             )
             .ConfigureAwait(false);
         return new SetTopicCredentialsResponse();
-    }
-
-    private Task SetCredentials(string topic, TopicCredentials? credentials)
-    {
-        broker.SetCredentials(topic, credentials);
-        return Task.CompletedTask;
     }
 
     private Task RaiseAsync(SecurityAction action, ServerCallContext context, string topic, string detail = "") =>

@@ -15,7 +15,7 @@ internal static class WebPrincipal
     {
         PeerChannel peer = CallPrincipal.ChannelOf(http);
         if (http.Request.Headers.Authorization.ToString() is not { Length: > 0 } text)
-            return authenticator.OfNothing(peer);
+            return await authenticator.OfNothingAsync(peer, http.RequestAborted).ConfigureAwait(false);
         if (
             !AuthenticationHeaderValue.TryParse(text, out AuthenticationHeaderValue? header)
             || header.Parameter is not { } parameter
@@ -25,7 +25,12 @@ internal static class WebPrincipal
         }
 
         if (header.Scheme.Equals("Bearer", StringComparison.OrdinalIgnoreCase))
-            return authenticator.OfToken(parameter, Origin.Web(peer.Remote));
+        {
+            return await authenticator
+                .OfTokenAsync(parameter, Origin.Web(peer.Remote), http.RequestAborted)
+                .ConfigureAwait(false);
+        }
+
         if (
             !header.Scheme.Equals("Basic", StringComparison.OrdinalIgnoreCase)
             || Decode(parameter) is not { } pair

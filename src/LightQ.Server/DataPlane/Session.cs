@@ -4,8 +4,6 @@ using LightQ.Broker;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
-using LightQ.Broker.Topics;
-using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Scheduling;
@@ -40,7 +38,9 @@ internal sealed class Session : IConnectionProtocol
     private readonly ServerLimits _limits;
     private readonly FrameAssembly _assembly;
     private readonly TimeProvider _time;
+    private readonly SessionAnswers _answers;
     private readonly FrameReader _frames = new();
+    private StreamOpener? _opener; // Once it is welcomed.
     private List<ProducerStream>? _touched;
     private ProducerStream? _lastProducer;
     private bool _welcomed;
@@ -49,7 +49,6 @@ internal sealed class Session : IConnectionProtocol
     private int _stepsTold;
     private Principal? _principal;
     private ProtocolException? _revoked;
-    private volatile bool _isLogged;
     private volatile bool _isAuthenticating;
     private volatile bool _isReading;
 
@@ -73,6 +72,7 @@ internal sealed class Session : IConnectionProtocol
         _assembly = new FrameAssembly(limits, connection.Blocks.Assembly, time);
         Peer = connection.Peer;
         Output = new ConnectionOutput(connection, format, limits, time);
+        _answers = new SessionAnswers(Output, limits);
         LastReceive = time.GetTimestamp();
     }
 
@@ -146,7 +146,7 @@ internal sealed class Session : IConnectionProtocol
             return;
         }
         foreach (OutputStream stream in Streams.All())
-            Review(principal, stream);
+            _security.Access.Review(principal, stream);
     }
 
     /// <inheritdoc/>
@@ -154,7 +154,7 @@ internal sealed class Session : IConnectionProtocol
     {
         if (!_isReading)
             return false;
-        _isLogged = true;
+        _answers.IsLogged = true;
         if (Interlocked.CompareExchange(ref _revoked, reason, null) is null)
             Refuse(reason);
         return true;
@@ -197,7 +197,7 @@ internal sealed class Session : IConnectionProtocol
                         await slow.ConfigureAwait(false);
                     if (!_assembly.Continue(left, left.Length != read.Buffer.Length, _frames))
                     {
-                        throw LimitMet(
+                        throw _answers.LimitMet(
                             ErrorCode.ResourceExhausted,
                             _limits.DataPlaneRefusals,
                             nameof(DataPlaneOptions.MaxAssemblyBytes),
@@ -217,7 +217,7 @@ internal sealed class Session : IConnectionProtocol
             if (read.IsCompleted)
             {
                 _assembly.End();
-                return _isLogged ? null : failure;
+                return _answers.IsLogged ? null : failure;
             }
         }
     }
@@ -232,7 +232,7 @@ internal sealed class Session : IConnectionProtocol
         }
 
         return error.Code == ErrorCode.FrameTooLarge
-            ? LimitMet(
+            ? _answers.LimitMet(
                 ErrorCode.FrameTooLarge,
                 _limits.DataPlaneRefusals,
                 nameof(DataPlaneOptions.MaxFrameBytes),
@@ -240,19 +240,6 @@ internal sealed class Session : IConnectionProtocol
                 error.Message.TrimEnd('.')
             )
             : error;
-    }
-
-    /// <summary>The peer has met a limit, which logs it.</summary>
-    private ProtocolException LimitMet(
-        ErrorCode code,
-        LimitRefusals limits,
-        string setting,
-        IFormattable limit,
-        string found
-    )
-    {
-        _isLogged = true;
-        return new ProtocolException(code, limits.Refuse(setting, limit, found));
     }
 
     private void Refuse(ProtocolException reason)
@@ -321,7 +308,7 @@ internal sealed class Session : IConnectionProtocol
                 Resize(header.Stream, FrameCodec.Read<WindowFrame>(body));
                 return null;
             case FrameType.Ping:
-                Answer(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
+                _answers.Answer(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
                 return null;
             case FrameType.Pong:
                 OnPong(FrameCodec.Read<PongFrame>(body).Payload);
@@ -330,9 +317,9 @@ internal sealed class Session : IConnectionProtocol
                 Known(header.Stream)?.RequestClose(StreamClose.Ordinary);
                 return null;
             case FrameType.OpenProducer:
-                return OpenProducer(FrameCodec.Read<OpenProducerFrame>(body), header.Stream, header.Tag);
+                return _opener!.OpenProducer(FrameCodec.Read<OpenProducerFrame>(body), header.Stream, header.Tag);
             case FrameType.Subscribe:
-                return Subscribe(FrameCodec.Read<SubscribeFrame>(body), header.Stream, header.Tag);
+                return _opener!.Subscribe(FrameCodec.Read<SubscribeFrame>(body), header.Stream, header.Tag);
             default:
                 throw Unexpected(header.Type);
         }
@@ -351,7 +338,7 @@ internal sealed class Session : IConnectionProtocol
         }
         if (!producer.Publish(body))
         {
-            throw LimitMet(
+            throw _answers.LimitMet(
                 ErrorCode.WindowExceeded,
                 _broker.Refusals,
                 nameof(BrokerOptions.PublishWindowBytes),
@@ -388,7 +375,7 @@ internal sealed class Session : IConnectionProtocol
         bool isRead = !answer || Output.Answer(new SettledAnswer(id, tag, settled[..frame.Count]));
         if (rented is not null)
             ArrayPool<SettledRange>.Shared.Return(rented);
-        ThrowUnless(isRead);
+        _answers.ThrowUnless(isRead);
     }
 
     private void Resize(uint id, in WindowFrame window)
@@ -457,7 +444,7 @@ internal sealed class Session : IConnectionProtocol
         _stepsTold = _broker.Clock.StepsTaken;
         const ulong Known = ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone | ProtocolFeatures.BrokerClock;
         _features = hello.Features & (Offered | Known);
-        Answer(
+        _answers.Answer(
             new WelcomeFrame(
                 ProtocolLimits.Version,
                 _features,
@@ -470,159 +457,19 @@ internal sealed class Session : IConnectionProtocol
                 UnixMicroseconds.From(_broker.Clock.GetUtcNow())
             )
         );
+        _opener = new StreamOpener(
+            _broker,
+            _security.Access,
+            _limits,
+            _answers,
+            Output,
+            Streams,
+            _principal!,
+            _features
+        );
         Volatile.Write(ref _welcomed, true);
         _events.OnWelcomed();
         Review(); // What changed while the password was hashed has not met it.
-    }
-
-    private Task? OpenProducer(OpenProducerFrame request, uint id, uint tag)
-    {
-        if (request.AckLevel == Durability.Replicated && (_features & ProtocolFeatures.Cluster) == 0)
-        {
-            throw new ProtocolException(
-                ErrorCode.MalformedFrame,
-                "The ack level 'replicated' is not one of this connection: it did not ask for the feature 'cluster', "
-                    + "or the broker has no cluster."
-            );
-        }
-
-        if (!CanOpen(id, tag) || !IsAllowed(Right.Publish, request.Topic, id, tag))
-            return null;
-        if (
-            (_features & ProtocolFeatures.Cluster) == 0
-            && _broker.TryGetTopic(request.Topic, out Topic? topic)
-            && topic.Settings.Replicas != 0
-        )
-        {
-            Refuse(
-                ErrorCode.NotSupported,
-                $"The topic '{topic.Name}' acknowledges at 'replicated', which this connection does not know: it did "
-                    + "not ask for the feature 'cluster'.",
-                id,
-                tag
-            );
-            return null;
-        }
-
-        if (_broker.IsQuick(request))
-        {
-            FinishOpenProducer(request, id, tag);
-            return null;
-        }
-        return Task.Run(() => FinishOpenProducer(request, id, tag));
-    }
-
-    private void FinishOpenProducer(OpenProducerFrame request, uint id, uint tag)
-    {
-        try
-        {
-            ProducerStream producer = _broker.OpenProducer(
-                Output,
-                id,
-                request,
-                out ProducerOpenedFrame opened,
-                refusesAlone: (_features & ProtocolFeatures.RefusedAlone) != 0
-            );
-            Streams.Add(producer);
-            Answer(opened, id, tag);
-            Review(_principal!, producer); // What changed while it was opened has not met it.
-        }
-        catch (BrokerException e)
-        {
-            Refuse(e, id, tag);
-        }
-    }
-
-    private Task? Subscribe(SubscribeFrame request, uint id, uint tag)
-    {
-        if (!CanOpen(id, tag) || !IsAllowed(Right.Consume, request.Topic, id, tag))
-            return null;
-        if (_broker.IsQuick(request))
-        {
-            FinishSubscribe(request, id, tag);
-            return null;
-        }
-        return Task.Run(() => FinishSubscribe(request, id, tag));
-    }
-
-    private void FinishSubscribe(SubscribeFrame request, uint id, uint tag)
-    {
-        try
-        {
-            Subscription subscription = _broker.Subscribe(Output, id, request, out SubscribedFrame subscribed);
-            Streams.Add(subscription);
-            Answer(subscribed, id, tag);
-            subscription.Opened();
-            Review(_principal!, subscription);
-        }
-        catch (BrokerException e)
-        {
-            Refuse(e, id, tag);
-        }
-    }
-
-    private bool IsAllowed(Right right, string topic, uint id, uint tag)
-    {
-        if (_security.Access.Refusal(_principal!, right, topic) is not { } refusal)
-            return true;
-        Refuse(refusal.Code, refusal.Message, id, tag);
-        return false;
-    }
-
-    private void Review(Principal principal, OutputStream stream)
-    {
-        if (stream is ProducerStream producer)
-            _security.Access.Review(principal, Right.Publish, producer.Partition.Topic.Name, producer);
-        else if (stream is Subscription subscription)
-            _security.Access.Review(principal, Right.Consume, subscription.Partition.Topic.Name, subscription);
-    }
-
-    private bool CanOpen(uint id, uint tag)
-    {
-        if (id == 0 || Streams.Find(id) is not null)
-        {
-            Answer(
-                new ClosedFrame(
-                    ErrorCode.InvalidStream,
-                    id == 0 ? "Stream 0 is the connection itself." : $"Stream {id} is open already."
-                ),
-                id,
-                tag
-            );
-            return false;
-        }
-        int most = _limits.DataPlane.MaxStreams;
-        if (Streams.Count < most)
-            return true;
-        Refuse(
-            ErrorCode.ResourceExhausted,
-            _limits.DataPlaneRefusals.Refuse(
-                nameof(DataPlaneOptions.MaxStreams),
-                most,
-                "The connection has as many streams"
-            ),
-            id,
-            tag
-        );
-        return false;
-    }
-
-    private void Refuse(BrokerException reason, uint id, uint tag)
-    {
-        if (reason is not NotLeaderException elsewhere)
-        {
-            Refuse(reason.Code, reason.Message, id, tag);
-            return;
-        }
-        Streams.Refuse(id);
-        Answer(new ClosedFrame(elsewhere.Code, elsewhere.Message, elsewhere.Epoch, elsewhere.Address), id, tag);
-    }
-
-    /// <summary>Answers that a stream is not opened.</summary>
-    private void Refuse(ErrorCode code, string reason, uint id, uint tag)
-    {
-        Streams.Refuse(id);
-        Answer(new ClosedFrame(code, reason), id, tag);
     }
 
     /// <summary>
@@ -632,28 +479,8 @@ internal sealed class Session : IConnectionProtocol
     {
         OutputStream? stream = Streams.Find(id);
         if (stream is null && id != 0 && !Streams.MayBeLate(id))
-            Refuse(ErrorCode.InvalidStream, $"There is no stream {id}: it was never opened.", id, tag: 0);
+            _opener!.Refuse(ErrorCode.InvalidStream, $"There is no stream {id}: it was never opened.", id, tag: 0);
         return stream;
-    }
-
-    private void Answer<TBody>(in TBody body, uint stream = 0, uint tag = 0)
-        where TBody : IFrameBody<TBody>
-    {
-        ThrowUnless(Output.Answer(new FrameAnswer<TBody>(body, stream, tag)));
-    }
-
-    private void ThrowUnless(bool clientReads)
-    {
-        if (!clientReads)
-        {
-            throw LimitMet(
-                ErrorCode.ResourceExhausted,
-                _limits.DataPlaneRefusals,
-                nameof(DataPlaneOptions.MaxUnreadAnswerBytes),
-                _limits.DataPlane.MaxUnreadAnswerBytes,
-                "The client does not read its answers"
-            );
-        }
     }
 
     private static ProtocolException Unexpected(FrameType type) =>

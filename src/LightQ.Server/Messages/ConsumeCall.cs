@@ -63,6 +63,9 @@ internal sealed class ConsumeCall(
     private volatile bool _requestsEnded;
     private volatile bool _isAbortDue;
 
+    /// <inheritdoc/>
+    public bool HasEnded => Context.CancellationToken.IsCancellationRequested;
+
     public override int Producers => 0;
 
     public override int Subscriptions => _subscriptions.Count;
@@ -147,8 +150,16 @@ internal sealed class ConsumeCall(
 
     private async Task<Subscribed> OpenAsync(Subscribe request)
     {
-        access.Demand(request.Topic);
-        Topic topic = broker.GetTopic(request.Topic);
+        Topic topic = await broker
+            .Decisions.DecideAsync(
+                () =>
+                {
+                    access.Demand(request.Topic);
+                    return ValueTask.FromResult(broker.GetTopic(request.Topic));
+                },
+                Context.CancellationToken
+            )
+            .ConfigureAwait(false);
         var subscribed = new Subscribed { PartitionsCount = topic.Settings.Partitions, ConnectionId = ConnectionId };
         foreach (SubscribeFrame frame in SubscribeMapping.ToFrames(request, topic))
         {

@@ -25,7 +25,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     private const int Padding = BatchLayout.Alignment - 1;
 
     private readonly PublishSession _session;
-    private readonly ProducerStream? _stream;
+    private ProducerStream? _stream;
     private readonly Signal _room = new();
     private readonly List<(PendingPublish Request, int Index)> _collected = [];
     private readonly Queue<(PendingPublish Request, int Index)> _sent = new();
@@ -35,25 +35,38 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     private BatchProperties _properties;
     private long _windowUsed;
 
-    /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
-    public PartitionPublisher(LightQBroker broker, PublishSession session, OpenProducerFrame request)
-    {
-        _session = session;
-        _stream = broker.OpenProducer(this, request.Partition + 1, request, out ProducerOpenedFrame opened);
-        Opened = opened;
-        NextSequence = opened.NextSequence;
-        if (_stream.CloseRequested is not null)
-            TurnScope.Post(this); // It may have ended before this object knew it.
-    }
+    private PartitionPublisher(PublishSession session) => _session = session;
 
     /// <inheritdoc/>
     public uint ConnectionId => _session.ConnectionId;
 
+    /// <inheritdoc/>
+    public bool HasEnded => _session.HasEnded;
+
     /// <summary>What the stream was opened with.</summary>
-    public ProducerOpenedFrame Opened { get; }
+    public ProducerOpenedFrame Opened { get; private set; }
 
     /// <summary>The producer's number of the next message that is sent.</summary>
     public ulong NextSequence { get; set; }
+
+    /// <summary>Opens the stream.</summary>
+    /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
+    public static async Task<PartitionPublisher> OpenAsync(
+        LightQBroker broker,
+        PublishSession session,
+        OpenProducerFrame request
+    )
+    {
+        var publisher = new PartitionPublisher(session);
+        (ProducerStream stream, publisher.Opened) = await broker
+            .OpenProducerAsync(publisher, request.Partition + 1, request)
+            .ConfigureAwait(false);
+        publisher.NextSequence = publisher.Opened.NextSequence;
+        publisher._stream = stream;
+        if (stream.CloseRequested is not null)
+            TurnScope.Post(publisher); // It may have ended before this object knew it.
+        return publisher;
+    }
 
     /// <summary>
     /// Whether a message goes into the batch that is being collected; an empty one takes any, and one with an id has it

@@ -54,9 +54,24 @@ internal sealed class PublishCall(
                     ErrorCode.InvalidArgument,
                     "The first request has no open; it opens the producer."
                 );
-        access.Demand(open.Topic);
-        using PublishSession session = _session = await PublishSession
-            .OpenAsync(broker, ConnectionId, time, open, maxMessageBytes)
+        using PublishSession session = _session = await broker
+            .Decisions.DecideAsync(
+                () =>
+                {
+                    access.Demand(open.Topic);
+                    return new ValueTask<PublishSession>(
+                        PublishSession.OpenAsync(
+                            broker,
+                            ConnectionId,
+                            time,
+                            open,
+                            maxMessageBytes,
+                            Context.CancellationToken
+                        )
+                    );
+                },
+                Context.CancellationToken
+            )
             .ConfigureAwait(false);
         Review(); // What changed meanwhile has not met it.
         await responses

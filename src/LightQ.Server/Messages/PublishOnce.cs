@@ -26,7 +26,7 @@ internal sealed class PublishOnce(LightQBroker broker, int maxMessageBytes, Time
         if (request.HasPartition)
             open.Partition = request.Partition;
         using PublishSession session = await PublishSession
-            .OpenAsync(broker, connectionId: 0, time, open, maxMessageBytes)
+            .OpenAsync(broker, connectionId: 0, time, open, maxMessageBytes, cancellationToken)
             .ConfigureAwait(false);
         await session.AddAsync(request.Messages, null, cancellationToken).ConfigureAwait(false);
         await session.SendAsync(cancellationToken).ConfigureAwait(false);

@@ -27,6 +27,7 @@ internal sealed class PublishSession : IDisposable
     private readonly TimeProvider _time;
     private readonly Topic _topic;
     private readonly OpenProducerFrame _open;
+    private readonly CancellationToken _ended;
     private readonly RecordEncoder _encoder;
     private readonly PartitionPublisher?[] _publishers;
     private readonly Queue<PendingPublish> _unanswered = new();
@@ -42,10 +43,12 @@ internal sealed class PublishSession : IDisposable
         TimeProvider time,
         Topic topic,
         OpenProducerFrame open,
-        int maxMessageBytes
+        int maxMessageBytes,
+        CancellationToken ended
     )
     {
         (_broker, ConnectionId, _time, _topic, _open) = (broker, connectionId, time, topic, open);
+        _ended = ended;
         MaxMessageBytes = Math.Min(maxMessageBytes, topic.Settings.MaxMessageBytes);
         _encoder = new RecordEncoder(MaxMessageBytes);
         _publishers = new PartitionPublisher?[topic.Partitions.Length];
@@ -59,6 +62,9 @@ internal sealed class PublishSession : IDisposable
 
     /// <summary>Names the call in statistics.</summary>
     public uint ConnectionId { get; }
+
+    /// <summary>Whether the call has ended.</summary>
+    public bool HasEnded => _ended.IsCancellationRequested;
 
     /// <summary>The largest message it takes.</summary>
     public int MaxMessageBytes { get; }
@@ -90,13 +96,15 @@ internal sealed class PublishSession : IDisposable
     /// <param name="time">The clock.</param>
     /// <param name="open">What is asked for.</param>
     /// <param name="maxMessageBytes">The broker's largest message; a topic may allow less.</param>
+    /// <param name="ended">The call has ended: what waits to be opened is dropped.</param>
     /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
     public static async Task<PublishSession> OpenAsync(
         LightQBroker broker,
         uint connectionId,
         TimeProvider time,
         OpenProducer open,
-        int maxMessageBytes
+        int maxMessageBytes,
+        CancellationToken ended
     )
     {
         Topic topic = broker.GetTopic(open.Topic);
@@ -125,7 +133,7 @@ internal sealed class PublishSession : IDisposable
             (Durability)open.AckLevel,
             open.ProducerName
         );
-        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes)
+        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes, ended)
         {
             _current = (int)open.Partition,
         };
@@ -359,9 +367,9 @@ internal sealed class PublishSession : IDisposable
         if (_publishers[partition] is { } open)
             return open;
         OpenProducerFrame request = _open with { Partition = (uint)partition };
-        PartitionPublisher publisher = _broker.IsQuick(request)
-            ? new PartitionPublisher(_broker, this, request)
-            : await Task.Run(() => new PartitionPublisher(_broker, this, request)).ConfigureAwait(false);
-        return _publishers[partition] = publisher;
+        Task<PartitionPublisher> Open() => PartitionPublisher.OpenAsync(_broker, this, request);
+        return _publishers[partition] = await (_broker.IsQuick(request) ? Open() : Task.Run(Open)).ConfigureAwait(
+            false
+        );
     }
 }

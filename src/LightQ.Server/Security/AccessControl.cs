@@ -1,5 +1,7 @@
 using LightQ.Broker;
+using LightQ.Broker.Producers;
 using LightQ.Broker.Streams;
+using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
@@ -43,6 +45,19 @@ internal sealed class AccessControl : IDisposable
 
     /// <summary>Completes when rights have changed.</summary>
     public Task Changed => Volatile.Read(ref _changed).Task;
+
+    /// <summary>Whether this node's copy of users and rights may be older than what counts in its cluster.</summary>
+    public bool MayBeOld => _broker.HasReplication;
+
+    /// <summary>
+    /// Does something that decides by rights, topics or users: what is final for the caller is not said from a copy
+    /// that may be old (docs/design/cluster.md, Refusals).
+    /// </summary>
+    public ValueTask<T> DecideAsync<T>(
+        Func<ValueTask<T>> attempt,
+        CancellationToken cancellationToken,
+        Func<Exception, ErrorCode>? codeOf = null
+    ) => _broker.Decisions.DecideAsync(attempt, cancellationToken, codeOf);
 
     /// <summary>Adds a callback for every change, which ends what is no longer allowed.</summary>
     public void AddReviewer(Action reviewer)
@@ -110,6 +125,13 @@ internal sealed class AccessControl : IDisposable
             throw Refuse(principal, "publish, consume or manage", topic);
     }
 
+    /// <summary>Hears of what other nodes have changed if a topic is unknown here.</summary>
+    public async ValueTask LookForAsync(string topic, CancellationToken cancellationToken)
+    {
+        if (!_broker.TryGetTopic(topic, out _))
+            await _broker.Decisions.ReadOnAsync(_broker.Decisions.Sequence, cancellationToken).ConfigureAwait(false);
+    }
+
     /// <summary>Demands the right Admin.</summary>
     /// <exception cref="BrokerException">As <see cref="Demand"/>.</exception>
     public void DemandAdmin(Principal principal)
@@ -153,6 +175,15 @@ internal sealed class AccessControl : IDisposable
     {
         if ((EndOf(principal) ?? Refusal(principal, right, topic)) is { } refusal)
             stream.RequestClose(new StreamClose(refusal.Code, refusal.Message));
+    }
+
+    /// <summary>Ends a stream of a connection whose principal may not have it any more.</summary>
+    public void Review(Principal principal, OutputStream stream)
+    {
+        if (stream is ProducerStream producer)
+            Review(principal, Right.Publish, producer.Partition.Topic.Name, producer);
+        else if (stream is Subscription subscription)
+            Review(principal, Right.Consume, subscription.Partition.Topic.Name, subscription);
     }
 
     /// <inheritdoc/>

@@ -103,9 +103,11 @@ internal sealed class Authenticator
         switch (mechanism)
         {
             case HelloFrame.Anonymous:
-                return OfNothing(peer) ?? throw LoginDemandOf(peer, "a user and password, or a token.");
+                return await OfNothingAsync(peer, CancellationToken.None).ConfigureAwait(false)
+                    ?? throw LoginDemandOf(peer, "a user and password, or a token.");
             case HelloFrame.Token:
-                Principal owner = OfToken(credentials, Origin.Data(peer));
+                Principal owner = await OfTokenAsync(credentials, Origin.Data(peer), CancellationToken.None)
+                    .ConfigureAwait(false);
                 _events.Raise(
                     new SecurityEvent(
                         SecurityAction.LoginAccepted,
@@ -116,7 +118,7 @@ internal sealed class Authenticator
                 );
                 return owner;
             case HelloFrame.External:
-                return AuthenticateExternal(peer);
+                return await AuthenticateExternalAsync(peer).ConfigureAwait(false);
             case HelloFrame.Plain:
                 int separator = credentials.IndexOf('\0', StringComparison.Ordinal);
                 (string user, string password) =
@@ -135,8 +137,11 @@ internal sealed class Authenticator
     /// The principal of a client without credentials: the user that its certificate names, else the anonymous one; null
     /// when it has to log in.
     /// </summary>
-    public Principal? OfNothing(PeerChannel peer) =>
-        OfCertificate(peer) ?? (AllowsAnonymous(peer.IsLocal) ? Principal.Anonymous(peer.IsLocal) : null);
+    public ValueTask<Principal?> OfNothingAsync(PeerChannel peer, CancellationToken cancellationToken) =>
+        FindAsync(
+            () => OfCertificate(peer) ?? (AllowsAnonymous(peer.IsLocal) ? Principal.Anonymous(peer.IsLocal) : null),
+            cancellationToken
+        );
 
     /// <summary>Why a client that shows nothing has to log in.</summary>
     /// <param name="peer">The client.</param>
@@ -153,9 +158,10 @@ internal sealed class Authenticator
 
     /// <summary>The user that a verified certificate names.</summary>
     /// <exception cref="BrokerException">There is no certificate, or it names no user.</exception>
-    public Principal AuthenticateExternal(PeerChannel peer)
+    public async ValueTask<Principal> AuthenticateExternalAsync(PeerChannel peer)
     {
-        if (OfCertificate(peer) is not { } principal)
+        Principal? principal = await FindAsync(() => OfCertificate(peer), CancellationToken.None).ConfigureAwait(false);
+        if (principal is null)
         {
             string names = Printable(peer);
             _events.Raise(
@@ -201,25 +207,10 @@ internal sealed class Authenticator
             _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, user, origin, Detail: "catalog unconfirmed"));
             throw AdminOnly();
         }
-        if (user == Admin)
-        {
-            principal = await OfAdminAsync(password, origin, cancellationToken).ConfigureAwait(false);
-        }
-        else if (user.IndexOf(TopicSeparator, StringComparison.Ordinal) is var separator && separator >= 0)
-        {
-            principal = await OfTopicAsync(
-                    user[..separator],
-                    user[(separator + 1)..],
-                    password,
-                    origin,
-                    cancellationToken
-                )
-                .ConfigureAwait(false);
-        }
-        else
-        {
-            principal = await OfUserAsync(user, password, origin, cancellationToken).ConfigureAwait(false);
-        }
+        ulong seen = _broker.Decisions.Sequence;
+        principal = await OfPasswordAsync(user, password, origin, cancellationToken).ConfigureAwait(false);
+        if (principal is null && await _broker.Decisions.ReadOnAsync(seen, cancellationToken).ConfigureAwait(false))
+            principal = await OfPasswordAsync(user, password, origin, cancellationToken).ConfigureAwait(false);
         if (principal is null)
         {
             _events.Raise(
@@ -240,10 +231,14 @@ internal sealed class Authenticator
 
     /// <summary>Who a token was given to.</summary>
     /// <exception cref="BrokerException">It is unknown or has ended.</exception>
-    public Principal OfToken(string token, Origin origin)
+    public async ValueTask<Principal> OfTokenAsync(string token, Origin origin, CancellationToken cancellationToken)
     {
-        Principal? principal = Find(token);
-        if (principal is not null && IsCurrent(principal))
+        Principal? principal = await FindAsync(
+                () => Find(token) is { } found && IsCurrent(found) ? found : null,
+                cancellationToken
+            )
+            .ConfigureAwait(false);
+        if (principal is not null)
             return principal;
         _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", origin, Detail: "token"));
         throw _options.IsLimitedToAdmin
@@ -268,13 +263,13 @@ internal sealed class Authenticator
     /// <summary>Gives a login back, and with it what it has opened, in a cluster at every node.</summary>
     /// <returns>False when the token is not of a login.</returns>
     /// <exception cref="UnstoredException">The cluster's catalog does not take it: the login goes on.</exception>
-    public bool LogOut(string token, Origin origin)
+    public async ValueTask<bool> LogOutAsync(string token, Origin origin)
     {
         Principal? principal;
         if (_signed?.TryRead(token, out principal, out DateTimeOffset expires) == true)
         {
             Guid login = principal!.LoginId!.Value;
-            _broker.Users.EndLogin(login, expires);
+            await _broker.Decisions.ChangeAsync(() => _broker.Users.EndLogin(login, expires)).ConfigureAwait(false);
             _logins.TryRemove(login.ToString(), out _);
         }
         else if (!_logins.TryRemove(HashOf(token), out principal))
@@ -315,6 +310,33 @@ internal sealed class Authenticator
 
     /// <summary>Only a token's hash is kept.</summary>
     public static string HashOf(string token) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(token)));
+
+    /// <summary>
+    /// Looks for a principal, in a cluster once more when the catalog had something new: nobody is refused by a copy
+    /// that may be old.
+    /// </summary>
+    private async ValueTask<Principal?> FindAsync(Func<Principal?> find, CancellationToken cancellationToken)
+    {
+        ulong seen = _broker.Decisions.Sequence;
+        if (find() is { } principal)
+            return principal;
+        return await _broker.Decisions.ReadOnAsync(seen, cancellationToken).ConfigureAwait(false) ? find() : null;
+    }
+
+    private ValueTask<Principal?> OfPasswordAsync(
+        string user,
+        string password,
+        Origin origin,
+        CancellationToken cancellationToken
+    )
+    {
+        if (user == Admin)
+            return OfAdminAsync(password, origin, cancellationToken);
+        int separator = user.IndexOf(TopicSeparator, StringComparison.Ordinal);
+        return separator < 0
+            ? OfUserAsync(user, password, origin, cancellationToken)
+            : OfTopicAsync(user[..separator], user[(separator + 1)..], password, origin, cancellationToken);
+    }
 
     private bool IsLasting(string hash, [NotNullWhen(true)] out AccessToken? token) =>
         _broker.Users.Table.Tokens.TryGetValue(hash, out token) && !_broker.Users.HasExpired(token);
@@ -386,7 +408,12 @@ internal sealed class Authenticator
         }
 
         if (!PasswordHash.IsCurrent(hash!))
-            _broker.Users.Rehash(user!, await Passwords.CreateAsync(password, cancellationToken).ConfigureAwait(false));
+        {
+            string now = await Passwords.CreateAsync(password, cancellationToken).ConfigureAwait(false);
+            await _broker
+                .Decisions.ChangeAsync(() => _broker.Users.Rehash(user!, now), cancellationToken)
+                .ConfigureAwait(false);
+        }
         return Principal.OfPassword(user!);
     }
 

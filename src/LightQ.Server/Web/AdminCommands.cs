@@ -29,13 +29,21 @@ internal sealed class AdminCommands(LightQBroker broker, ServerSecurity security
         Origin origin,
         CancellationToken cancellationToken
     ) =>
-        request.Cmd switch
-        {
-            CreateTopic => CreateAsync(request, origin, cancellationToken),
-            Join => JoinAsync(request, bindUri, origin, cancellationToken),
-            Stats => StatsAsync(request, origin, cancellationToken),
-            _ => throw Refuse("cmd", request.Cmd, CreateTopic, Join, Stats),
-        };
+        broker
+            .Decisions.DecideAsync(
+                () =>
+                    new ValueTask<AdminResponse>(
+                        request.Cmd switch
+                        {
+                            CreateTopic => CreateAsync(request, origin, cancellationToken),
+                            Join => JoinAsync(request, bindUri, origin, cancellationToken),
+                            Stats => StatsAsync(request, origin, cancellationToken),
+                            _ => throw Refuse("cmd", request.Cmd, CreateTopic, Join, Stats),
+                        }
+                    ),
+                cancellationToken
+            )
+            .AsTask();
 
     private async Task<AdminResponse> CreateAsync(
         AdminRequest request,
@@ -67,7 +75,12 @@ internal sealed class AdminCommands(LightQBroker broker, ServerSecurity security
             user,
             await security.Authenticator.Passwords.CreateAsync(password, cancellationToken).ConfigureAwait(false)
         );
-        Topic created = broker.CreateTopic(topic, new TopicSettings { Kind = kind }, credentials);
+        Topic created = await broker
+            .Decisions.ChangeAsync(
+                () => broker.CreateTopic(topic, new TopicSettings { Kind = kind }, credentials),
+                cancellationToken
+            )
+            .ConfigureAwait(false);
         await security
             .Events.RaiseAsync(
                 new SecurityEvent(SecurityAction.TopicCreated, principal.ToString(), origin, created.Name)

@@ -81,7 +81,7 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
         );
         Assert.Null(made.Partitions[0].Refusal); // It is served on, and was not opened again.
 
-        await _pair.B.DeleteTopicAsync("orders");
+        await _pair.B.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         Assert.False(_pair.B.TryGetTopic("orders", out _));
         await made.Deleted.WaitAsync(BrokerPair.Patience, TestContext.Current.CancellationToken);
         await Eventually.TrueAsync(
@@ -133,7 +133,7 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
         Assert.Equal(3, _engine.Names.Count);
         Assert.Throws<BrokerException>(() => _pair.B.CreateTopic("orders", BrokerPair.Durable with { Replicas = 3 }));
         Assert.Equal(3, _engine.Names.Count);
-        await _pair.B.DeleteTopicAsync("orders");
+        await _pair.B.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         await Eventually.TrueAsync(
             () => !_pair.A.TryGetTopic("orders", out _) && _engine.Names.Count == 1,
             BrokerPair.Patience,
@@ -175,7 +175,7 @@ public sealed class BrokersOfAClusterTests : IAsyncLifetime
             BrokerPair.Patience,
             () => "A does not know the topic"
         );
-        await _pair.A.DeleteTopicAsync("bills");
+        await _pair.A.DeleteTopicAsync("bills", TestContext.Current.CancellationToken);
         await using LightQBroker again = await OpenAsync(directory, Joining("d"));
         Assert.False(again.TryGetTopic("bills", out _)); // It did not come back from the file.
     }

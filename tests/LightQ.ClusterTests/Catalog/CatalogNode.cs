@@ -53,7 +53,8 @@ internal sealed class CatalogNode : IDisposable
         int recordsPerCopy = 1_000,
         bool follows = true,
         TimeProvider? time = null,
-        Action? failed = null
+        Action? failed = null,
+        TimeSpan? patience = null
     )
     {
         var engine = new MemoryEngine(shared) { Faults = shared.Faults, MaxEntryBytes = shared.MaxEntryBytes };
@@ -64,7 +65,7 @@ internal sealed class CatalogNode : IDisposable
                 Cluster = "shop",
                 Node = "a",
                 RecordsPerCopy = recordsPerCopy,
-                CatalogPatience = Patience,
+                CatalogPatience = patience ?? Patience,
             },
             mayBegin: true,
             time ?? TimeProvider.System,

@@ -30,7 +30,7 @@ public sealed class NatsCatalogTests(NatsFixture nats)
         );
         Assert.Equal(41, Math.Max(pair.A.Users.Get("alice").Grants.Count, pair.B.Users.Get("alice").Grants.Count));
 
-        await pair.B.DeleteTopicAsync("orders");
+        await pair.B.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         await orders.Deleted.WaitAsync(BrokerPair.Patience, TestContext.Current.CancellationToken);
         await pair.RestartBAsync();
         Assert.Equal(["bills"], pair.B.Topics.Select(t => t.Name));

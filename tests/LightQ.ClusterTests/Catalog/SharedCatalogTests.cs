@@ -1,7 +1,10 @@
 using System.Globalization;
 using LightQ.Broker;
 using LightQ.Broker.Catalog;
+using LightQ.Broker.Groups;
+using LightQ.Broker.Producers;
 using LightQ.Broker.Replication;
+using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Client;
 using LightQ.ClusterTests.Log;
@@ -132,12 +135,23 @@ public sealed class SharedCatalogTests : IDisposable
         _nodes[0].CreateTopic("orders");
         _nodes[1].Catalog.CatchUp();
         Guid topic = _nodes[0].IdOf("orders");
-        Func<Guid, ulong, uint, bool> check = _nodes[1].Catalog.SharedProducerCheck();
         (ulong id, uint epoch) = _nodes[0].Catalog.NextEpoch(topic, "importer", 1, isReturning: false);
-        Assert.False(_nodes[1].Catalog.ProducerCheck()(topic, id, epoch));
-        Assert.True(check(topic, id, epoch));
-        Assert.False(check(topic, id + 1, epoch));
-        Assert.False(check(Guid.NewGuid(), id, epoch));
+        var named = new Topic("orders", topic, default, new TopicSettings(), null);
+        var partition = new Partition(named, 0, TimeProvider.System) { Positions = new StreamPositions() };
+        var state = new PartitionState(partition, _nodes[1].Catalog);
+        var read = new ProducerTable();
+        read.Open(id, epoch).Remember(new ProducerState.Remembered(3, 7, 2, 9), 1);
+        read.Open(id + 1, epoch).Remember(new ProducerState.Remembered(1, 8, 1, 9), 1);
+        Assert.False(_nodes[1].Catalog.HasProducer(topic, id, epoch));
+        state.Load(PartitionState.Encode(new StreamPositions(), read.Save()));
+        Assert.True(partition.NamedProducers.IsEmpty);
+        // The answer of the engine takes its time, and nobody stands and waits for it.
+        _nodes[1].Engine.DelayReads(Stream, TimeSpan.FromMilliseconds(100));
+        ValueTask learning = state.LearnAsync(TestContext.Current.CancellationToken);
+        Assert.False(learning.IsCompleted);
+        await learning;
+        Assert.Equal([id], partition.NamedProducers.Ids);
+        Assert.Equal(5ul, partition.NamedProducers.Find(id)!.NextSequence);
     }
 
     [Fact]
@@ -149,7 +163,7 @@ public sealed class SharedCatalogTests : IDisposable
         (ulong kept, _) = _nodes[0].Catalog.NextEpoch(topic, "kept", 1, isReturning: false);
         _nodes[0].Catalog.NextEpoch(topic, "gone", 1, isReturning: false);
         Assert.Equal((0ul, 0u), _nodes[0].Catalog.NextEpoch(topic, "new", 1, isReturning: false, mostNames: 2));
-        _nodes[0].Catalog.ForgetProducers(topic, new HashSet<ulong> { kept });
+        await _nodes[0].Catalog.ForgetProducersAsync(topic, new HashSet<ulong> { kept });
         Assert.NotEqual(0ul, _nodes[0].Catalog.NextEpoch(topic, "new", 1, isReturning: false, mostNames: 2).Id);
         await AgreeAsync();
         Assert.Null(_nodes[1].Tables.FindProducer(topic, "gone"));

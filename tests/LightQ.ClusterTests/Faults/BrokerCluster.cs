@@ -1,3 +1,4 @@
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Replication;
 using LightQ.Client;
 using LightQ.ClusterTests.Nats;
@@ -18,14 +19,21 @@ internal sealed class BrokerCluster : IAsyncDisposable
 
     private readonly TemporaryDirectory _directory = new();
 
-    private BrokerCluster(NatsCluster engine)
+    private BrokerCluster(NatsCluster engine, string name, (string Name, string Value)[] variables)
     {
         Engine = engine;
         Brokers =
         [
             .. Enumerable
                 .Range(1, Nodes)
-                .Select(i => new ClusterBroker($"b{i}", _directory.File($"b{i}"), Name, engine.Ports, Witness)),
+                .Select(i => new ClusterBroker(
+                    $"b{i}",
+                    _directory.File($"b{i}"),
+                    name,
+                    engine.Ports,
+                    Witness,
+                    variables
+                )),
         ];
     }
 
@@ -43,9 +51,16 @@ internal sealed class BrokerCluster : IAsyncDisposable
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
-    public static async Task<BrokerCluster> StartAsync(NatsCluster engine)
+    /// <param name="engine">The nats-servers.</param>
+    /// <param name="name">The cluster's name; one of its own where tests share the servers.</param>
+    /// <param name="variables">Variables in the brokers' environment.</param>
+    public static async Task<BrokerCluster> StartAsync(
+        NatsCluster engine,
+        string name = Name,
+        params (string Name, string Value)[] variables
+    )
     {
-        var cluster = new BrokerCluster(engine);
+        var cluster = new BrokerCluster(engine, name, variables);
         try
         {
             await Task.WhenAll(cluster.Brokers.Select(broker => broker.StartAsync()));
@@ -87,6 +102,28 @@ internal sealed class BrokerCluster : IAsyncDisposable
             async () => (await LeadersAsync(topic)).All(leader => leader is not null),
             Patience,
             () => $"A partition of {topic} has no leader.\n{Logs()}"
+        );
+    }
+
+    /// <summary>
+    /// Waits until each partition of a topic is led by the node that it is placed at: then none moves.
+    /// </summary>
+    public async Task SettleAsync(LightQClient client, string topic)
+    {
+        var id = Guid.Parse((await client.Topics.GetAsync(topic, Cancelled)).Id);
+        string[] placed = [];
+        await Eventually.TrueAsync(
+            async () =>
+            {
+                ClusterBroker?[] leaders = await LeadersAsync(topic);
+                placed =
+                [
+                    .. leaders.Select((_, i) => Placement.Order(Brokers.Select(b => b.Name), new(id, (uint)i))[0]),
+                ];
+                return leaders.Select(leader => leader?.Name).SequenceEqual(placed);
+            },
+            Patience,
+            () => $"The partitions of {topic} are not led by {string.Join(", ", placed)}.\n{Logs()}"
         );
     }
 

@@ -21,12 +21,14 @@ internal sealed class ClusterBroker : IAsyncDisposable
     /// <param name="cluster">The cluster's name.</param>
     /// <param name="enginePorts">The nats-servers' ports.</param>
     /// <param name="witness">Who reads what it and they say to each other.</param>
+    /// <param name="variables">Variables in its environment.</param>
     public ClusterBroker(
         string name,
         string directory,
         string cluster,
         IEnumerable<int> enginePorts,
-        EngineWitness witness
+        EngineWitness witness,
+        params (string Name, string Value)[] variables
     )
     {
         Name = name;
@@ -43,7 +45,10 @@ internal sealed class ClusterBroker : IAsyncDisposable
             ("Cluster:AdvertiseData", DataAddress),
             ("Cluster:AdvertiseControl", ControlAddress),
             ("Cluster:RequireSync", "false") // Debian's nats-server cannot.
-        );
+        )
+        {
+            Variables = variables,
+        };
     }
 
     public string Name { get; }

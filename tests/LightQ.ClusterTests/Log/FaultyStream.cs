@@ -82,6 +82,9 @@ internal sealed class FaultyStream(int seed, double faults = 0)
 
         public string Name => "memory";
 
+        /// <summary>How late the stream's end and its entries come.</summary>
+        public TimeSpan ReadDelay { get; set; }
+
         /// <summary>How many entries have been read this way.</summary>
         public long EntriesRead => Interlocked.Read(ref _entriesRead);
 
@@ -136,10 +139,13 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             return fault == Fault.None ? answer : EntryAppend.Unknown("no answer in time");
         }
 
-        public ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken) =>
-            ValueTask.FromResult(
-                Reach() is [var first, ..] all ? new StreamBounds(first.Sequence, all[^1].Sequence) : default
-            );
+        public async ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken)
+        {
+            StreamEntry[] all = Reach();
+            if (ReadDelay != default)
+                await Task.Delay(ReadDelay, cancellationToken);
+            return all is [var first, ..] ? new StreamBounds(first.Sequence, all[^1].Sequence) : default;
+        }
 
         public ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken) =>
             ValueTask.FromResult(Count(Reach().FirstOrDefault(entry => entry.Sequence == sequence)));

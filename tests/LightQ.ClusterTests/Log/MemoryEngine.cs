@@ -46,6 +46,9 @@ internal sealed class MemoryEngine : IReplicationEngine
     /// <summary>From now on this node reaches the others, and not that stream.</summary>
     public void CutStream(string name) => ((FaultyStream.Link)GetStream(name)).Cut();
 
+    /// <summary>From now on this node hears late of what a stream has.</summary>
+    public void DelayReads(string name, TimeSpan by) => ((FaultyStream.Link)GetStream(name)).ReadDelay = by;
+
     /// <summary>The same engine, as another node reaches it.</summary>
     public MemoryEngine Connect() => new(_streams, _channels);
 

@@ -47,6 +47,8 @@ internal sealed class ProducerMemory : IPartitionState
 
     public void OnReplayed(in BatchView batch) => Remember(batch.ProducerId, batch.BaseSequence);
 
+    public ValueTask LearnAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
+
     public void OnCopied(in BatchView batch)
     {
         // Its snapshots and what is replayed say everything.

@@ -83,7 +83,7 @@ public sealed class ReplicatedTopicTests : IAsyncLifetime
     {
         await CreateAsync(partitions: 3);
         Assert.Equal(3, Streams.Count);
-        await _server.Broker.DeleteTopicAsync("orders");
+        await _server.Broker.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         Assert.Empty(Streams);
     }
 

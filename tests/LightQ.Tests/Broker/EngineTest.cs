@@ -118,7 +118,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
     private protected ProducerState OpenNamed(uint epoch)
     {
         lock (Partition.AppendLock)
-            return Partition.NamedProducers.Attach(42, epoch);
+            return Partition.NamedProducers.Attach(42, epoch)!;
     }
 
     private protected Subscription Subscribe(

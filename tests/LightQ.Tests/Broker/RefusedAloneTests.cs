@@ -92,7 +92,7 @@ public sealed class RefusedAloneTests : EngineTest
                 saved = Partition.NamedProducers.Save();
             var table = new ProducerTable();
             table.Load(saved, (_, _) => true);
-            state = table.Attach(42, 1);
+            state = table.Attach(42, 1)!;
             Assert.Equal([1ul, 4ul], state.Batches.Select(batch => batch.Sequence));
         }
         ProducerStream again = OpenProducer(2, state, 1, refusesAlone: true);
@@ -111,7 +111,7 @@ public sealed class RefusedAloneTests : EngineTest
         var table = new ProducerTable();
         lock (Partition.AppendLock)
             table.Load(Partition.NamedProducers.Save(), (_, _) => true);
-        Assert.Equal((2ul, 1ul), (state.NextSequence, table.Attach(42, 1).NextSequence));
+        Assert.Equal((2ul, 1ul), (state.NextSequence, table.Attach(42, 1)!.NextSequence));
     }
 
     /// <summary>The last range may be merged with the one before.</summary>

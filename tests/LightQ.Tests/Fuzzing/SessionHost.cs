@@ -111,6 +111,8 @@ internal sealed class SessionHost : IDisposable
     /// <summary>What a session and its output tell.</summary>
     private sealed class Connection : IConnectionEvents, IDisposable
     {
+        public bool IsPeerGone => false;
+
         public IConnectionProtocol? Session { get; set; }
 
         public ManualResetEventSlim Closed { get; } = new();

@@ -22,9 +22,10 @@ internal static class FrameBodies
         );
         yield return Of(
             "OpenProducer",
-            new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1", 0x0102030405060708, true),
-            1,
-            9
+            new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1", 0x0102030405060708, true, 7),
+            8,
+            9,
+            17
         );
         yield return Of(
             "ProducerOpened",

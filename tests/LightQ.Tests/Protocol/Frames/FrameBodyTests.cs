@@ -64,6 +64,17 @@ public sealed class FrameBodyTests
         Assert.Equal(("moved", epoch, address), (closed.Message, closed.Epoch, closed.Address));
     }
 
+    [Theory]
+    [InlineData("1600 0500 74616b656e", 0)]
+    [InlineData("1600 0500 74616b656e 0700000000000000", 7)]
+    [InlineData("1600 0500 74616b656e 0700000000000000 ff", 7)] // A later version's field is behind it.
+    [InlineData("1d00 0500 74616b656e 0700000000000000", 0)] // Of another end these mean something else.
+    public void A_Closed_names_the_opening_that_has_a_name_or_not(string hex, ulong number)
+    {
+        ClosedFrame closed = FrameCodec.Read<ClosedFrame>(Hex.Bytes(hex));
+        Assert.Equal(("taken", number), (closed.Message, closed.Number));
+    }
+
     [Fact]
     public void A_Closed_that_ends_within_the_leaders_address_is_refused() =>
         Refused(() => FrameCodec.Read<ClosedFrame>(Hex.Bytes("1100 0500 6d6f766564 07000000 0100")));

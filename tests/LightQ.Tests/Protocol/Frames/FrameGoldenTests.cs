@@ -77,13 +77,14 @@ public sealed class FrameGoldenTests
                 Durability.Fsync,
                 "p-1",
                 0x0102030405060708,
-                true
+                true,
+                0x1112131415161718
             ),
             stream: 1,
             tag: 2,
             """
-            2b000000 03000000 01000000 02000000 06006f72 64657273 ffffffff 03030070
-            2d310807 06050403 020101
+            33000000 03000000 01000000 02000000 06006f72 64657273 ffffffff 03030070
+            2d310807 06050403 02010118 17161514 131211
             """
         );
 
@@ -221,6 +222,17 @@ public sealed class FrameGoldenTests
             tag: 5,
             """
             27000000 0e000000 02000000 05000000 11000500 6d6f7665 64010203 0408006c 71323a35 373030
+            """
+        );
+
+    [Fact]
+    public void Closed_that_names_the_opening_which_has_a_name_has_its_golden_bytes() =>
+        Holds(
+            new ClosedFrame(ErrorCode.Fenced, "taken", Number: 0x0807_0605_0403_0201),
+            stream: 2,
+            tag: 5,
+            """
+            21000000 0e000000 02000000 05000000 16000500 74616b65 6e010203 04050607 08
             """
         );
 

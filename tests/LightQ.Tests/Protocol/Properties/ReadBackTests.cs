@@ -60,8 +60,9 @@ public sealed class ReadBackTests
             from level in Enum<Durability>()
             from name in Text
             from instance in U64
+            from number in U64
             from returning in U32
-            select new OpenProducerFrame(topic, partition, level, name, instance, returning % 2 == 1)
+            select new OpenProducerFrame(topic, partition, level, name, instance, returning % 2 == 1, number)
         );
 
     [Fact]
@@ -179,6 +180,14 @@ public sealed class ReadBackTests
             from epoch in U32
             from address in Text
             select new ClosedFrame(ErrorCode.NotLeader, message, epoch, address)
+        );
+
+    [Fact]
+    public void Closed_that_names_the_opening_which_has_a_name() =>
+        Frame(
+            from message in Text
+            from number in U64
+            select new ClosedFrame(ErrorCode.Fenced, message, Number: number)
         );
 
     [Fact]
