@@ -32,6 +32,7 @@ internal sealed class StreamRecordLog : IRecordLog
     private volatile JournalFailure? _failure;
     private Task _following = Task.CompletedTask;
     private bool _isCopyDue;
+    private int _copies; // That are complete, as far as they are applied here.
     private ulong _applied,
         _copiedAt;
 
@@ -466,6 +467,7 @@ internal sealed class StreamRecordLog : IRecordLog
         else if (entry.Copy.Part == entry.Copy.Parts - 1)
         {
             _copiedAt = Math.Max(_copiedAt, entry.Copy.At);
+            _copies++;
         }
         _applied = sequence;
         own?.Applied?.Invoke();
@@ -489,6 +491,7 @@ internal sealed class StreamRecordLog : IRecordLog
                 Tables.Become(load.Tables);
             _applied = load.Applied;
             _copiedAt = Math.Max(_copiedAt, load.CopiedAt);
+            _copies++;
             _sent.RemoveAll(s => s.Sequence <= _applied); // Nobody will know.
         }
     }
@@ -505,9 +508,11 @@ internal sealed class StreamRecordLog : IRecordLog
             ulong at,
                 first = 0;
             CatalogRecord[] live;
+            int before;
             lock (Tables.Lock)
             {
                 _isCopyDue = false;
+                before = _copies;
                 at = _applied;
                 if (at - _copiedAt < (ulong)_options.RecordsPerCopy)
                     return; // Another node was faster.
@@ -526,7 +531,12 @@ internal sealed class StreamRecordLog : IRecordLog
                 do
                 {
                     lock (Tables.Lock)
+                    {
+                        // Each purges what the other lacks: of two that are under way, the first to be complete counts.
+                        if (_copies != before)
+                            return;
                         sent = Begin(entry, applied: null);
+                    }
                 } while (!await SendAsync(sent, patience.Token).ConfigureAwait(false));
                 if (i == 0)
                     first = sent.Sequence;
