@@ -34,6 +34,7 @@ internal sealed class Consumer
     private bool _isClosed;
     private bool _isWatched;
     private bool _stoodStill;
+    private bool _beginsNoMore;
     private int _atATime;
     private TimeSpan _patience;
     private bool _isOpened;
@@ -49,7 +50,7 @@ internal sealed class Consumer
         if (Settles)
             _watch = ClientTimer.Create(Time, static consumer => ((Consumer)consumer!).Watch(), this);
         if (loop.Window.AtATime != 0)
-            loop.Window.Changed = OnWindowChanged;
+            (loop.Window.Changed, loop.Window.Ended) = (OnWindowChanged, OnWindowEnded);
         Late = new LateSettlements(links.Logger, Time, topic, options.Group);
         Memory = new DeliveryMemory(links.Blocks, options.CreditBytes);
     }
@@ -277,7 +278,30 @@ internal sealed class Consumer
     private void OnWindowChanged()
     {
         lock (Gate)
-            Say(WindowFor(inHand: 0, Loop.Window.Ahead));
+        {
+            if (!_beginsNoMore)
+                Say(WindowFor(inHand: 0, Loop.Window.Ahead));
+        }
+    }
+
+    /// <summary>
+    /// Gives back what waits, and leaves the partitions of which nothing is in hand: another member gets them. On the
+    /// others nothing more comes.
+    /// </summary>
+    private void OnWindowEnded()
+    {
+        Subscription[] idle;
+        lock (Gate)
+        {
+            if (_isClosed || !_subscriptions.TrueForAll(static s => s.CanReturn))
+                return;
+            _beginsNoMore = true;
+            Say(new WindowFrame(1, 1));
+            GiveBackNewest(_queue.Messages);
+            idle = [.. _subscriptions.Where(static s => !s.HasUnanswered)];
+        }
+        foreach (Subscription subscription in idle)
+            subscription.Close();
     }
 
     private WindowFrame WindowFor(int inHand, int ahead)

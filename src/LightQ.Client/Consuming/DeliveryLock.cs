@@ -24,6 +24,9 @@ internal readonly record struct DeliveryLock(
     /// <summary>Whether the broker takes messages back that nobody has seen.</summary>
     public bool CanGiveBack => Settlements is { CanReturn: true };
 
+    /// <inheritdoc cref="Settlements.IsPassed"/>
+    public bool IsPassed => Settlements is { } settlements && settlements.IsPassed(DeliveryId);
+
     /// <summary>Whether the broker must know that messages are begun before they are.</summary>
     public bool MustAsk => Settlements is { } settlements && settlements.MustAsk(IsDoubted);
 
@@ -39,9 +42,6 @@ internal readonly record struct DeliveryLock(
 
     /// <inheritdoc cref="HeldLocks.LetGo"/>
     public void LetGo(ILockHolder holder) => Settlements?.Locks?.LetGo(DeliveryId, holder);
-
-    /// <summary>Gives a message back that nobody has seen.</summary>
-    public void GiveBack(long offset) => Settlement.GiveBack(new SettleRange(SettleKind.Return, DeliveryId, offset, 1));
 
     /// <inheritdoc cref="Settlements.AskAsync"/>
     public Task<bool> AskAsync(long first, int count) => Settlement.AskAsync(DeliveryId, first, count);

@@ -31,7 +31,7 @@ internal sealed class HeldLocks : IDisposable
     public const uint ReturnTag = RenewalTag + 1;
 
     /// <summary>Most ranges in a frame, which keeps it below every limit of a broker.</summary>
-    private const int MostRanges = 256;
+    public const int MostRanges = 256;
 
     /// <summary>
     /// A lock that is due within this part of its time is renewed along with one that is due now: fewer frames.
@@ -78,6 +78,9 @@ internal sealed class HeldLocks : IDisposable
         }
     }
 
+    /// <summary>The delivery that arrived last.</summary>
+    public uint LastDelivery { get; private set; }
+
     /// <summary>The time by the client's clock, as a timestamp.</summary>
     public long Now => _time.GetTimestamp();
 
@@ -87,6 +90,7 @@ internal sealed class HeldLocks : IDisposable
         lock (_gate)
         {
             Close();
+            LastDelivery = delivery.DeliveryId;
             if (!_spare.TryPop(out HeldLock? held))
                 held = new HeldLock();
             long now = _time.GetTimestamp();

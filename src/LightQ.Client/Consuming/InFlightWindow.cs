@@ -42,6 +42,12 @@ internal sealed class InFlightWindow
     /// <summary>Called when it is another one, where the loop does not find out itself; set by the consumer.</summary>
     public Action? Changed { get; set; }
 
+    /// <summary>
+    /// Called when nothing more is begun: what waits is for other members, and what is in hand is still settled. Set by
+    /// the consumer.
+    /// </summary>
+    public Action? Ended { get; set; }
+
     /// <summary>How many messages are fetched at a time; 0 where they are enumerated.</summary>
     public int Fetched { get; private set; }
 

@@ -27,6 +27,8 @@ internal sealed class Settlements(
     private LightQException? _end;
     private uint _lastTag;
     private int _returns;
+    private uint _lastBeforeReturn;
+    private volatile bool _hasReturned;
     private volatile bool _hasBegun;
 
     /// <summary>The subscription.</summary>
@@ -144,11 +146,31 @@ internal sealed class Settlements(
     }
 
     /// <summary>Gives messages back that nobody has seen.</summary>
-    public void GiveBack(in SettleRange range)
+    public void GiveBack(in SettleRange range) => GiveBack(new ReadOnlySpan<SettleRange>(in range));
+
+    /// <inheritdoc cref="GiveBack(in SettleRange)"/>
+    public void GiveBack(ReadOnlySpan<SettleRange> ranges)
     {
-        Locks!.Settling(range.DeliveryId, range.FirstOffset, range.Count);
         Interlocked.Increment(ref _returns);
-        outbox!.Settle(Stream, HeldLocks.ReturnTag, range, default);
+        foreach (SettleRange range in ranges)
+            Locks!.Settling(range.DeliveryId, range.FirstOffset, range.Count);
+        outbox!.Settle(Stream, HeldLocks.ReturnTag, ranges);
+    }
+
+    /// <summary>
+    /// Whether messages were given back after a delivery was sent: they lie before it, and it would overtake them.
+    /// Called for one delivery after the other.
+    /// </summary>
+    public bool IsPassed(uint deliveryId)
+    {
+        if (IsReturning)
+            return true;
+        if (!_hasReturned)
+            return false;
+        if ((int)(deliveryId - Volatile.Read(ref _lastBeforeReturn)) <= 0)
+            return true;
+        _hasReturned = false;
+        return false;
     }
 
     private void OnOutcome(SettleKind kind, uint count, SettleOutcome outcome)
@@ -232,6 +254,8 @@ internal sealed class Settlements(
     {
         if (tag == HeldLocks.ReturnTag)
         {
+            Volatile.Write(ref _lastBeforeReturn, Locks!.LastDelivery);
+            _hasReturned = true;
             Interlocked.Decrement(ref _returns);
             return default;
         }

@@ -7,8 +7,8 @@ namespace LightQ.Client.Processing;
 /// works again.
 /// </summary>
 /// <remarks>
-/// Thread-safe. Each change ends the subscription (a turn) once no handler has a message in hand: that gives back
-/// what was not begun, uncounted, and the next turn asks for as much as it is to get: nothing, one, or all.
+/// Thread-safe. Each change ends the subscription (a turn) once no handler has a message in hand. What was not begun
+/// goes back before that, uncounted, and the next turn asks for as much as it is to get: nothing, one, or all.
 /// </remarks>
 [SuppressMessage(
     "Design",
@@ -59,7 +59,9 @@ internal sealed class Circuit(TimeProvider time)
         }
     }
 
-    /// <summary>Whether the subscription is to end, or has ended, and the next has not begun.</summary>
+    /// <summary>
+    /// Whether the subscription begins nothing more, and is to end, or has ended, and the next has not begun.
+    /// </summary>
     public bool Turns
     {
         get
@@ -113,14 +115,15 @@ internal sealed class Circuit(TimeProvider time)
     }
 
     /// <summary>A handler is about to begin with a message of a turn.</summary>
-    /// <returns>False when it may not; the message then waits for the end of its turn.</returns>
+    /// <returns>False when it may not; the message then goes back.</returns>
     public bool TryEnter(int turn)
     {
         lock (_gate)
         {
-            if (turn != _number || _turns || _phase == Phase.Paused || (_phase == Phase.Tries && _inHand > 0))
+            if (turn != _number || _turns || _phase == Phase.Paused)
                 return false;
             _inHand++;
+            _turns = _phase == Phase.Tries; // A trial is of one message.
             return true;
         }
     }
@@ -133,10 +136,7 @@ internal sealed class Circuit(TimeProvider time)
         lock (_gate)
         {
             _inHand--;
-            bool wasTrial = _phase == Phase.Tries,
-                worksAgain = wasTrial && works;
-            // Also where the trial said nothing: what was kept beside it comes again.
-            _turns |= wasTrial;
+            bool worksAgain = _phase == Phase.Tries && works;
             if (worksAgain)
                 (_phase, _reason) = (Phase.Works, null);
             EndTurnIfIdle();

@@ -1,5 +1,6 @@
 using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Processing;
 
@@ -70,11 +71,28 @@ internal sealed class HeldMessage : ILockHolder, IDisposable
         return new ValueTask<bool>(true);
     }
 
-    /// <summary>Gives the message back, which no handler has seen.</summary>
-    public void GiveBack()
+    /// <summary>
+    /// Gives messages back of which no delivery is to count: the lowest offset first, so that none overtakes another.
+    /// </summary>
+    public static void GiveBack(IReadOnlyCollection<HeldMessage> messages)
     {
-        Message.DeliveryLock.GiveBack(Message.Offset);
-        Dispose();
+        foreach (var together in messages.GroupBy(static held => held.Message.DeliveryLock.Settlements!))
+        {
+            List<SettleRange> ranges = [];
+            foreach (Message message in together.Select(static held => held.Message).OrderBy(static m => m.Offset))
+            {
+                var one = new SettleRange(SettleKind.Return, message.DeliveryLock.DeliveryId, message.Offset, 1);
+                SettleRange last = ranges.Count == 0 ? default : ranges[^1];
+                if (last.DeliveryId == one.DeliveryId && last.FirstOffset + last.Count == one.FirstOffset)
+                    ranges[^1] = last with { Count = last.Count + 1 };
+                else
+                    ranges.Add(one);
+            }
+            foreach (SettleRange[] some in ranges.Chunk(HeldLocks.MostRanges))
+                together.Key.GiveBack(some);
+        }
+        foreach (HeldMessage held in messages)
+            held.Dispose();
     }
 
     /// <summary>The message is settled, or no longer this member's: its lock is not renewed.</summary>

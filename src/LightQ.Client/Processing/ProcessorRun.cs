@@ -14,8 +14,8 @@ namespace LightQ.Client.Processing;
 /// <remarks>
 /// Everything delivered is taken at once, so that its lock is renewed also while it waits for a handler; the broker
 /// bounds how much that is. A message is settled while its loop's next handler runs already: waiting for the answer
-/// would leave the handler idle for a round trip. A pause ends the subscription when nothing is in hand: see
-/// <see cref="Circuit"/>.
+/// would leave the handler idle for a round trip. A pause or a stop gives back at once what no handler has, and ends
+/// the subscription when nothing is in hand: see <see cref="Circuit"/>.
 /// </remarks>
 internal sealed class ProcessorRun(
     ProcessorClient client,
@@ -57,6 +57,7 @@ internal sealed class ProcessorRun(
     private long _movedAt;
     private TimeSpan _worked;
     private int _handled;
+    private volatile InFlightWindow? _turn;
     private IAsyncEnumerator<Message>? _messages;
     private Task _ended = Task.CompletedTask;
     private volatile bool _givesUp;
@@ -85,6 +86,7 @@ internal sealed class ProcessorRun(
         // First, and on this thread: once a stop is asked for, no handler begins.
         _ready.Close();
         await _stopping.CancelAsync().ConfigureAwait(false);
+        LetOthers();
         if (!await EndsAsync(options.DrainTimeout, cancellationToken).ConfigureAwait(false))
         {
             _givesUp = true;
@@ -137,16 +139,22 @@ internal sealed class ProcessorRun(
             var over = new CancellationTokenSource();
             using CancellationTokenRegistration first = stopping.UnsafeRegister(Cancel, over);
             using CancellationTokenRegistration second = _circuit.TurnOver.UnsafeRegister(Cancel, over);
+            InFlightWindow window = isTrial ? new InFlightWindow(0) { AtATime = 1 } : _window;
             IAsyncEnumerator<Message> messages = client
-                .Consume(topic, ToConsumeOptions(isTrial), isTrial ? new InFlightWindow(0) { AtATime = 1 } : _window)
+                .Consume(topic, ToConsumeOptions(isTrial), window)
                 .GetAsyncEnumerator(over.Token);
+            _turn = window;
             try
             {
                 while (await messages.MoveNextAsync().ConfigureAwait(false))
                 {
-                    _ready.Add(
-                        new HeldMessage(messages.Current, options.MaxLockRenewal, OnCancelFailed) { Turn = turn }
-                    );
+                    var held = new HeldMessage(messages.Current, options.MaxLockRenewal, OnCancelFailed)
+                    {
+                        Turn = turn,
+                    };
+                    if (!_ready.Add(held))
+                        GiveBack(held);
+                    LetOthers();
                     Watch();
                     delay = FirstDelay;
                 }
@@ -220,7 +228,7 @@ internal sealed class ProcessorRun(
         }
     }
 
-    /// <summary>What was not begun goes back with the subscription: nothing renews it.</summary>
+    /// <summary>What an older broker does not take back goes with the subscription: nothing renews it.</summary>
     private void LetGo()
     {
         _ready.Clear();
@@ -271,11 +279,12 @@ internal sealed class ProcessorRun(
                 Release(held);
                 continue;
             }
-            if (!_circuit.TryEnter(held.Turn))
-            {
-                _kept.Enqueue(held);
+            bool mayEnter = _circuit.TryEnter(held.Turn);
+            if (!mayEnter)
+                GiveBack(held);
+            LetOthers();
+            if (!mayEnter)
                 continue;
-            }
             if (!await held.BeginAsync(hand).ConfigureAwait(false))
             {
                 Leave(works: false);
@@ -287,7 +296,7 @@ internal sealed class ProcessorRun(
             OnHandled(began);
             hand.Clear();
             await settled.ConfigureAwait(false);
-            settled = isPaused ? KeepAsync(held) : SettleAsync(held, error);
+            settled = isPaused ? ReturnAsync(held) : SettleAsync(held, error);
         }
         await settled.ConfigureAwait(false);
     }
@@ -336,8 +345,29 @@ internal sealed class ProcessorRun(
         lock (_window)
             _window.OnStoodStill();
         _window.Changed?.Invoke();
-        foreach (HeldMessage waiting in _ready.TakeAll())
-            waiting.GiveBack();
+        _ready.GiveBack(_kept);
+    }
+
+    /// <summary>
+    /// When nothing more is begun, other members get what waits, though handlers still run that settle on this
+    /// subscription.
+    /// </summary>
+    private void LetOthers()
+    {
+        if (!_circuit.Turns && !_stopping.IsCancellationRequested)
+            return;
+        _turn?.Ended?.Invoke(); // First: nothing comes in the place of what goes back.
+        _ready.GiveBack(_kept);
+        _turn?.Ended?.Invoke(); // Nothing may be left of some partitions.
+    }
+
+    /// <summary>A message goes back, uncounted: at once if the broker knows how, else with its subscription.</summary>
+    private void GiveBack(HeldMessage held)
+    {
+        if (held.Message.DeliveryLock.CanGiveBack)
+            HeldMessage.GiveBack([held]);
+        else
+            _kept.Enqueue(held);
     }
 
     /// <returns>What the handler threw, and whether it has paused the processor.</returns>
@@ -388,7 +418,9 @@ internal sealed class ProcessorRun(
 
     private void Pause(ProcessorPausedException pause)
     {
-        if (_circuit.Pause(pause, pause.Duration) is not { } time)
+        TimeSpan? worked = _circuit.Pause(pause, pause.Duration);
+        LetOthers();
+        if (worked is not { } time)
             return;
         _operations.CountPaused(1);
         ClientLog.ProcessorPaused(client.Logger, pause, topic, group, pause.Message, time.TotalSeconds);
@@ -396,17 +428,19 @@ internal sealed class ProcessorRun(
             _ = ReportAsync(ProcessErrorSource.Pause, pause, null);
     }
 
-    /// <summary>Leaves a message to the end of its subscription, which gives it back uncounted.</summary>
-    private Task KeepAsync(HeldMessage held)
+    /// <summary>A message is not to blame that its handler has paused the processor.</summary>
+    private Task ReturnAsync(HeldMessage held)
     {
-        _kept.Enqueue(held);
+        GiveBack(held);
         Leave(works: false);
         return Task.CompletedTask;
     }
 
     private void Leave(bool works)
     {
-        if (!_circuit.Leave(works))
+        bool worksAgain = _circuit.Leave(works);
+        LetOthers();
+        if (!worksAgain)
             return;
         _operations.CountPaused(-1);
         ClientLog.ProcessorWorks(client.Logger, topic, group, _circuit.PausedFor.TotalSeconds);
@@ -425,7 +459,7 @@ internal sealed class ProcessorRun(
             }
             else if (!gaveUp && !await AbandonAsync(held, error).ConfigureAwait(false))
             {
-                await KeepAsync(held).ConfigureAwait(false);
+                await ReturnAsync(held).ConfigureAwait(false);
                 return;
             }
         }

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Threading.Channels;
 
 namespace LightQ.Client.Processing;
@@ -14,24 +15,27 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
     private bool _isClosed;
 
     /// <summary>Adds a message that has just come.</summary>
-    public void Add(HeldMessage held)
+    /// <returns>False when it must go back: messages of its lane that lie before it did, or there is no lane.</returns>
+    public bool Add(HeldMessage held)
     {
         if (TryGetKey(held.Message, out LaneKey key))
         {
             lock (_lanes)
             {
+                if (held.Message.DeliveryLock.IsPassed)
+                    return false;
                 if (!_isClosed && _lanes.TryGetValue(key, out Lane? lane))
                 {
                     held.Lane = lane;
                     lane.Waiting.Enqueue(held);
-                    return;
+                    return true;
                 }
                 held.Lane = new Lane(key);
                 if (!_isClosed)
                     _lanes.Add(key, held.Lane);
             }
         }
-        Offer(held);
+        return _ready.Writer.TryWrite(held);
     }
 
     /// <summary>A message was settled: the next one of its lane is ready.</summary>
@@ -65,12 +69,14 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
         }
     }
 
-    /// <summary>Takes everything away that waits, in no certain order.</summary>
-    public List<HeldMessage> TakeAll()
+    /// <summary>Gives everything back that waits, where the broker takes it.</summary>
+    /// <param name="others">What is to go back besides; what cannot go back stays in here.</param>
+    public void GiveBack(ConcurrentQueue<HeldMessage> others)
     {
-        List<HeldMessage> waiting = [];
+        // To the end under the lock: what is added behind this must know that it is passed.
         lock (_lanes)
         {
+            List<HeldMessage> waiting = [];
             foreach (Lane lane in _lanes.Values)
             {
                 while (lane.Waiting.TryDequeue(out HeldMessage? behind))
@@ -82,17 +88,20 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
                 if (ready.Lane is not null)
                     _lanes.Remove(ready.Lane.Key);
             }
+            while (others.TryDequeue(out HeldMessage? other))
+                waiting.Add(other);
+            foreach (HeldMessage kept in waiting.Where(static held => !held.Message.DeliveryLock.CanGiveBack))
+                others.Enqueue(kept);
+            HeldMessage.GiveBack([.. waiting.Where(static held => held.Message.DeliveryLock.CanGiveBack)]);
         }
-        return waiting;
     }
 
-    /// <summary>Hands out no more: what waits is let go.</summary>
+    /// <summary>Hands out no more.</summary>
     public void Close()
     {
         _ready.Writer.TryComplete();
         lock (_lanes)
             _isClosed = true;
-        Clear();
     }
 
     /// <summary>Lets go of what waits.</summary>

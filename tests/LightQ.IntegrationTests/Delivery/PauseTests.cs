@@ -190,6 +190,74 @@ public sealed class PauseTests
         Assert.Equal(0, group.DeadLettered);
     }
 
+    [Theory]
+    [InlineData("pauses", 1, ProcessingOrder.None)]
+    [InlineData("pauses", 3, ProcessingOrder.Key)]
+    [InlineData("stops", 1, ProcessingOrder.None)]
+    [InlineData("stops", 3, ProcessingOrder.Partition)]
+    public async Task Others_do_what_waits_while_a_handler_of_before_still_runs(
+        string how,
+        int partitions,
+        ProcessingOrder order
+    )
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await PublishAsync(client, new TopicSpec("jobs") { MaxDeliveries = 1, Partitions = partitions });
+        await using var worker = new LightQClient(Options(server, new ManualTime()));
+        await using LightQProcessor processor = worker.CreateProcessor(
+            "jobs",
+            "workers",
+            new() { MaxConcurrency = 2, Ordering = order }
+        );
+        var slow = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var stopping = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        int calls = 0;
+        Message held = default;
+        processor.ProcessMessageAsync += async args =>
+        {
+            if (Interlocked.Increment(ref calls) == 1)
+            {
+                held = args.Message;
+                await slow.Task.WaitAsync(Patience, Cancelled);
+                return;
+            }
+            if (how == "pauses")
+                await args.PauseAsync(Pause);
+            else
+                await stopping.Task.WaitAsync(Patience, Cancelled);
+        };
+        await processor.StartAsync(Cancelled);
+        await Eventually.TrueAsync(() => calls >= 2, Patience, () => "no second handler");
+        Task stopped = how == "stops" ? processor.StopAsync(Cancelled) : Task.CompletedTask;
+        stopping.SetResult();
+
+        var handled = new ConcurrentQueue<Message>();
+        await using LightQProcessor other = client.CreateProcessor("jobs", "workers", new() { MaxConcurrency = 2 });
+        other.ProcessMessageAsync += args =>
+        {
+            handled.Enqueue(args.Message);
+            return Task.CompletedTask;
+        };
+        await other.StartAsync(Cancelled);
+
+        // The messages of its partition, where there are several, are kept in order behind it.
+        await Eventually.TrueAsync(
+            () => Lags().Sum() == (partitions == 1 ? 1 : Lags()[held.Partition]),
+            Patience,
+            () => $"{handled.Count} are handled, {string.Join(' ', Lags())} are left; {held.Partition} is held"
+        );
+        Assert.False(slow.Task.IsCompleted);
+        slow.SetResult();
+
+        await Eventually.TrueAsync(() => Lags().Sum() == 0, Patience, () => $"{handled.Count} are handled");
+        await stopped;
+        Assert.All(handled, message => Assert.Equal(1, message.DeliveryCount));
+        Assert.Equal(handled.Count, handled.Select(m => (m.Partition, m.Offset)).Distinct().Count());
+
+        long[] Lags() => [.. server.Broker.GetTopic("jobs").Partitions.Select(p => p.Groups().Single().Figures().Lag)];
+    }
+
     [Fact]
     public async Task A_paused_processor_stops_at_once_and_may_be_started_again()
     {

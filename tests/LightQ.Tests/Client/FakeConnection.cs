@@ -172,14 +172,18 @@ internal sealed class FakeConnection : IDisposable
     }
 
     /// <summary>A batch as a broker sends it.</summary>
-    public static byte[] Batch(long baseOffset, params byte[][] bodies)
+    public static byte[] Batch(long baseOffset, params byte[][] bodies) =>
+        Batch(baseOffset, [.. bodies.Select(b => (Array.Empty<byte>(), b))]);
+
+    /// <summary>A batch of messages with keys; one that is empty is none.</summary>
+    public static byte[] Batch(long baseOffset, params (byte[] Key, byte[] Body)[] messages)
     {
-        int recordBytes = bodies.Sum(b => RecordWriter.SizeOf(b.Length));
+        int recordBytes = messages.Sum(m => RecordWriter.SizeOf(m.Body.Length, m.Key.Length));
         byte[] batch = new byte[BatchLayout.Align(BatchLayout.HeaderSize + recordBytes)];
         int at = BatchLayout.HeaderSize;
-        foreach (byte[] body in bodies)
-            at += RecordWriter.Write(batch.AsSpan(at), body);
-        BatchWriter.Complete(batch, recordBytes, bodies.Length, default, 1_000_000);
+        foreach ((byte[] key, byte[] body) in messages)
+            at += RecordWriter.Write(batch.AsSpan(at), body, key, hasKey: key.Length != 0, headers: default);
+        BatchWriter.Complete(batch, recordBytes, messages.Length, default, 1_000_000);
         BatchWriter.Stamp(batch, new BatchStamp(baseOffset, 2_000_000, 3, 0, 0));
         return batch;
     }

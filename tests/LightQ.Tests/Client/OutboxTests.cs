@@ -31,6 +31,39 @@ public sealed class OutboxTests
     }
 
     [Fact]
+    public void What_was_sent_before_messages_went_back_is_passed_until_the_broker_has_sent_more()
+    {
+        _outbox.Write(new PingFrame(1));
+        using var locks = new HeldLocks(_outbox, Stream, _time, new IdleLoop());
+        var settlements = new Settlements(
+            _outbox,
+            Stream,
+            "t",
+            isGroup: true,
+            new ConsumeOperations(new OperationPlace(new LightQClientOptions(), "t", 0))
+        )
+        {
+            Locks = locks,
+            CanReturn = true,
+        };
+        Deliver(1);
+        Assert.False(settlements.IsPassed(1));
+
+        settlements.GiveBack(new SettleRange(SettleKind.Return, 1, 0, 1));
+        Deliver(2);
+        Assert.True(settlements.IsPassed(1));
+        byte[] answer = new byte[SettledFrame.SizeOf(1)];
+        SettledFrame.Write(answer, Stream, HeldLocks.ReturnTag, [new SettledRange(SettleOutcome.Done, 1, 0, 1)]);
+        settlements.OnSettled(HeldLocks.ReturnTag, new SettledFrame(answer.AsSpan(FrameHeader.Size)));
+        Deliver(3);
+
+        Assert.True(settlements.IsPassed(2));
+        Assert.False(settlements.IsPassed(3));
+
+        void Deliver(uint id) => locks.Add(new GroupDelivery(id, 1, id, 1, 30_000));
+    }
+
+    [Fact]
     public void A_receipt_waits_while_something_is_being_sent_and_after_that()
     {
         _outbox.Write(new PingFrame(1));
@@ -76,6 +109,21 @@ public sealed class OutboxTests
         _time.Advance(2 * Delay);
         Assert.False(_outbox.IsWoken);
         Assert.Null(_outbox.BeginSend());
+    }
+
+    private sealed class IdleLoop : ILoop
+    {
+        public InFlightWindow Window { get; } = new(1);
+
+        public int Unit => 1;
+
+        public long MovedAt => 0;
+
+        public bool TryStop(out Settlements? settlements, out SettleRange rest)
+        {
+            (settlements, rest) = (null, default);
+            return false;
+        }
     }
 
     private sealed class DrivenOutbox(TimeProvider time) : Outbox(time)

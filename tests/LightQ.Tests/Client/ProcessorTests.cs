@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -107,6 +108,72 @@ public sealed class ProcessorTests
         );
         FakeFrame settle = await next.ReadAsync(FrameType.Settle);
         Assert.Equal(new SettleRange(SettleKind.Complete, 1, 40, 1, 0), new SettleFrame(settle.Body)[0]);
+    }
+
+    [Fact]
+    public async Task What_waits_when_nothing_moves_goes_back_in_the_order_of_offsets_and_is_not_overtaken()
+    {
+        var time = new ManualTime();
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options with { TimeProvider = time });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "orders",
+            "billing",
+            new() { Ordering = ProcessingOrder.Key }
+        );
+        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        processor.ProcessMessageAsync += args =>
+        {
+            begun.TrySetResult();
+            return Task.Delay(Timeout.Infinite, args.CancellationToken);
+        };
+        Task started = processor.StartAsync(Cancel);
+        using FakeConnection connection = await broker.AcceptAsync(features: ProtocolFeatures.Window);
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync();
+        await started;
+        await DeliverAsync(first: 40, count: 9, id: 7);
+        FakeFrame begin = await connection.ReadAsync(FrameType.Settle);
+        byte[] answer = new byte[SettledFrame.SizeOf(1)];
+        SettledFrame.Write(
+            answer,
+            subscribe.Header.Stream,
+            begin.Header.Tag,
+            [new SettledRange(SettleOutcome.Done, 7, 40, 1)]
+        );
+        await connection.WriteRawAsync(answer);
+        await begun.Task.WaitAsync(Cancel);
+
+        // It may be a moment until the last has arrived.
+        Task<FakeFrame> window = connection.ReadAsync(FrameType.Window);
+        while (!window.IsCompleted)
+        {
+            time.Advance(TimeSpan.FromSeconds(2));
+            await Task.Yield();
+        }
+        Assert.Equal(1u, (await window).As<WindowFrame>().MaxInFlight);
+        List<SettleRange> returned = [];
+        while (returned.Sum(r => r.Count) < 8)
+            returned.AddRange(await ReadReturnedAsync());
+        Assert.Equal([new SettleRange(SettleKind.Return, 7, 41, 8)], returned);
+        // Sent before the broker knew: it would overtake what comes again.
+        await DeliverAsync(first: 60, count: 3, id: 8);
+        Assert.Equal([new SettleRange(SettleKind.Return, 8, 60, 3)], await ReadReturnedAsync());
+
+        Task DeliverAsync(long first, uint count, uint id) =>
+            connection.DeliverAsync(
+                subscribe.Header.Stream,
+                new GroupDelivery(first, count, id, 1, 60_000),
+                FakeConnection.Batch(
+                    first,
+                    [.. Enumerable.Range(0, (int)count).Select(i => (new[] { (byte)('a' + (i % 3)) }, "x"u8.ToArray()))]
+                )
+            );
+
+        async Task<List<SettleRange>> ReadReturnedAsync()
+        {
+            byte[] body = (await connection.ReadAsync(FrameType.Settle)).Body;
+            return [.. Enumerable.Range(0, new SettleFrame(body).Count).Select(i => new SettleFrame(body)[i])];
+        }
     }
 
     /// <summary>
