@@ -24,6 +24,17 @@ public sealed class ExplicitGroup : Group
     /// <summary>How many batches without messages for members are skipped in one go.</summary>
     private const int MostSkips = 64;
 
+    /// <summary>
+    /// How long a consumer with messages waits until it has none, to be given one alone: one that collects them, or
+    /// works on one for an hour, does not stand still. Microseconds, as below; no more than a quarter of a lock.
+    /// </summary>
+    private const long EmptyingTime = 5_000_000;
+
+    /// <summary>
+    /// How long a message is alone with a consumer that cannot say that it wants others beside it.
+    /// </summary>
+    private const long AloneTime = 30_000_000;
+
     private readonly IDeadLetterSink _deadLetters;
     private readonly UnsettledMessages _unsettled = new();
     private readonly RedeliveryQueue _redeliveries = new();
@@ -81,6 +92,9 @@ public sealed class ExplicitGroup : Group
             .Select(m => ((ExplicitMember)m).FirstLease?.Deadline ?? long.MaxValue)
             .DefaultIfEmpty(long.MaxValue)
             .Min();
+
+    /// <summary>When the next member need not wait any more to have, or to get, a message alone.</summary>
+    private long FirstLift => Members.Select(m => ((ExplicitMember)m).Hand.Until).DefaultIfEmpty(long.MaxValue).Min();
 
     private long LowestUnsettled => Math.Min(_unsettled.First, _next);
 
@@ -418,7 +432,7 @@ public sealed class ExplicitGroup : Group
                 return ReadResult.AtEnd;
             if (!isAgain)
                 wanted = new RedeliveryRange(_next, int.MaxValue, 0, 0);
-            if (IsAlone(member, wanted) && !member.Hand.TryEmptyFor(member))
+            if (wanted.IsAlone && !TryEmptyFor(member, now))
                 return ReadResult.AtEnd;
             if (member.LastBatch.First <= wanted.First && wanted.First < member.LastBatch.End)
             {
@@ -497,8 +511,7 @@ public sealed class ExplicitGroup : Group
 
     private GroupDelivery Lend(ExplicitMember member, bool isAgain, in RedeliveryRange wanted, long batchEnd, long now)
     {
-        bool isAlone = IsAlone(member, wanted);
-        int count = isAlone ? 1 : (int)Math.Min(Math.Min(batchEnd - wanted.First, wanted.Count), member.Room);
+        int count = wanted.IsAlone ? 1 : (int)Math.Min(Math.Min(batchEnd - wanted.First, wanted.Count), member.Room);
         if (isAgain)
         {
             _redeliveries.TakeFirst(count);
@@ -514,9 +527,9 @@ public sealed class ExplicitGroup : Group
         long time = LockMicroseconds(member);
         lease.Begin(member.NextId(), member, wanted with { Count = count, Deliveries = deliveries }, now + time);
         member.Add(lease);
-        if (isAlone)
-            member.Hand.SetAlone(lease);
-        Arm(lease.Deadline, now);
+        if (wanted.IsAlone)
+            member.Hand.SetAlone(lease, member.AsksForMore ? long.MaxValue : now + Math.Min(AloneTime, time / 4));
+        Arm(Math.Min(lease.Deadline, member.Hand.Until), now);
         return new GroupDelivery(
             wanted.First,
             (uint)count,
@@ -527,8 +540,13 @@ public sealed class ExplicitGroup : Group
         );
     }
 
-    private static bool IsAlone(ExplicitMember member, in RedeliveryRange wanted) =>
-        wanted.IsAlone && member.SaysWhatIsBegun;
+    private bool TryEmptyFor(ExplicitMember member, long now)
+    {
+        if (member.Hand.TryEmptyFor(member, now, Math.Min(EmptyingTime, LockMicroseconds(member) / 4)))
+            return true;
+        Arm(member.Hand.Until, now);
+        return false;
+    }
 
     private static RedeliveryRange MessagesOf(Lease lease, in SettleRange range) =>
         new(range.FirstOffset, (int)range.Count, lease.Deliveries, 0, lease.Losses, lease.Waits);
@@ -599,9 +617,10 @@ public sealed class ExplicitGroup : Group
                     Expire(lease, now);
                     any = true;
                 }
+                any |= ((ExplicitMember)member).Hand.TryLift(now);
             }
             any |= _redeliveries.Ripen(now);
-            Arm(Math.Min(FirstDeadline, _redeliveries.NextTime), now);
+            Arm(Math.Min(Math.Min(FirstDeadline, FirstLift), _redeliveries.NextTime), now);
         }
         if (!any)
             return;

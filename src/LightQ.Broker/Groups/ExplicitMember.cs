@@ -57,6 +57,9 @@ internal sealed class ExplicitMember : GroupMember
     /// </summary>
     public bool SaysWhatIsBegun => AtATime != 0;
 
+    /// <summary>Whether it asks for more beside a message that it has alone: else that ends by itself.</summary>
+    public bool AsksForMore => AtATime is not (0 or SubscribeFrame.AllAtATime);
+
     /// <summary>What it shares with the other subscriptions of its consumer.</summary>
     public ConsumerHand Hand { get; private set; } = new();
 

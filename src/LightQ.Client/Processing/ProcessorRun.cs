@@ -475,7 +475,10 @@ internal sealed class ProcessorRun(
     private async Task CompleteAsync(HeldMessage held)
     {
         if (!options.AutoComplete)
+        {
+            held.Message.DeliveryLock.AskForMore(); // It may collect messages to complete them together.
             return;
+        }
         // Unknown: the handler has settled it by itself.
         if (await held.Message.CompleteAsync().ConfigureAwait(false) == SettleOutcome.LockExpired)
         {

@@ -52,6 +52,12 @@ public readonly record struct SubscribeFrame(
     uint AtATime = 0
 ) : IFrameBody<SubscribeFrame>
 {
+    /// <summary>
+    /// <see cref="AtATime"/> of a member that works on all that it is sent. It never asks for more beside a message
+    /// that it has alone.
+    /// </summary>
+    public const uint AllAtATime = uint.MaxValue;
+
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Subscribe;
 

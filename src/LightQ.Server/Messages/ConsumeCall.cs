@@ -309,6 +309,8 @@ internal sealed class ConsumeCall(
             if (DeliveryMapping.Next(_run, credit) is { } response)
             {
                 int count = response.Delivery?.Messages.Count ?? 0;
+                if (count != 0)
+                    _run.Begin(response.Delivery!.Messages);
                 if (count != 0 && Interlocked.Add(ref _credit, -count) == 0)
                     ShowCredit(false);
                 return response;

@@ -133,6 +133,9 @@ internal sealed class Fetcher(
             _access = access;
             if (!_isOpen && _refusal is null)
                 await OpenAsync().ConfigureAwait(false);
+            // Many programs may be this member: what one works on takes none of what another has along.
+            if (Held != 0)
+                _subscriptions[0].TryResize(new WindowFrame(0, SubscribeFrame.AllAtATime));
             while (true)
             {
                 if (_refusal is { } refusal)
@@ -322,6 +325,7 @@ internal sealed class Fetcher(
                 bytes += message.CalculateSize();
                 next = message.Offset + 1;
             }
+            _run.Begin(part.Delivery.Messages);
             answer.Messages.AddRange(part.Delivery.Messages);
         }
         if (bytes >= mostBytes && next < end)

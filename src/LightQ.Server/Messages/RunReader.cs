@@ -3,6 +3,7 @@ using System.Text;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using LightQ.Scheduling;
@@ -158,6 +159,18 @@ internal sealed class RunReader(TimeProvider time)
             Damage();
             return false;
         }
+    }
+
+    /// <summary>
+    /// Messages that were read go to the client, which works on them from now on: a delivery of those counts.
+    /// </summary>
+    public void Begin(IReadOnlyList<DeliveredMessage> messages)
+    {
+        if (!IsRange)
+            return;
+        long first = messages[0].Offset;
+        var count = (uint)(messages[^1].Offset + 1 - first);
+        Source.Settle(new SettleRange(SettleKind.Begin, _range.DeliveryId, first, count), default);
     }
 
     /// <summary>The message that was read last cannot be handed out: its headers contradict themselves.</summary>

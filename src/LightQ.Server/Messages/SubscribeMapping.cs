@@ -84,7 +84,8 @@ internal static class SubscribeMapping
                 request.MaxInFlight,
                 Member,
                 timeout,
-                locks
+                locks,
+                settleMode == SettleMode.Explicit && request.Group.Length != 0 ? SubscribeFrame.AllAtATime : 0
             )),
         ];
         foreach (PartitionStart position in request.Positions)

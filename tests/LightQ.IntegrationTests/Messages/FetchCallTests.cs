@@ -149,6 +149,32 @@ public sealed class FetchCallTests
     }
 
     [Fact]
+    public async Task A_lock_that_ran_out_counts_for_what_was_fetched_and_for_nothing_else()
+    {
+        var time = new ManualTime();
+        await using TestServer server = await TestServer.StartAsync(o => o with { TimeProvider = time });
+        await server.CreateTopicAsync("jobs", TopicKind.Durable);
+        await PublishAsync(server, 6);
+        var request = new FetchRequest
+        {
+            LockDuration = Seconds(30),
+            Wait = Seconds(60),
+            MaxMessages = 3,
+        };
+        Assert.Equal(3, (await FetchAsync(server, request)).Length);
+        time.Advance(TimeSpan.FromSeconds(30));
+        time.Advance(TimeSpan.FromMinutes(1));
+        request.MaxMessages = 6;
+        var jobs = new List<DeliveredMessage>();
+        while (jobs.Count < 6)
+            jobs.AddRange(await FetchAsync(server, request));
+        Assert.Equal(
+            [(0L, 2u), (1, 2u), (2, 2u), (3, 1u), (4, 1u), (5, 1u)],
+            jobs.Select(j => (j.Offset, j.DeliveryCount))
+        );
+    }
+
+    [Fact]
     public async Task Who_fetches_no_more_leaves_the_group_once_nothing_is_held()
     {
         var time = new ManualTime();

@@ -241,6 +241,45 @@ public sealed class WorkerTests
     }
 
     [Fact]
+    public async Task Of_many_jobs_only_the_one_that_kills_its_workers_is_dead_lettered()
+    {
+        const int Jobs = 300;
+        await using TestServer server = await JobsAsync(Jobs);
+        int deaths = 0;
+        for (int done = 0; done < Jobs - 1; )
+        {
+            using ConsumeStream worker = await ConsumeStream.OpenAsync(server, Worker(credit: 100));
+            while (done < Jobs - 1)
+            {
+                DeliveredMessage job = await worker.NextAsync();
+                Assert.InRange(job.DeliveryCount, 1u, job.Offset == 0 ? (uint)deaths + 1 : 3);
+                if (job.Offset == 0)
+                    break;
+                Settlement[] completed = [ConsumeStream.Of(job, SettleKind.Complete)];
+                await worker.WriteAsync(new ConsumeRequest { Settle = new Settle { Settlements = { completed } } });
+                await worker.GrantAsync(1);
+                done++;
+            }
+            if (done == Jobs - 1)
+                continue;
+            Assert.InRange(++deaths, 1, 10);
+            worker.Dispose();
+            await Eventually.TrueAsync(
+                async () => (await DescribeAsync(server)).MembersCount == 0,
+                TimeSpan.FromSeconds(30),
+                () => "a dead worker is a member"
+            );
+        }
+        Assert.Equal(10, deaths);
+        await Eventually.TrueAsync(
+            () =>
+                server.Broker.TryGetTopic("jobs.dead", out Topic? topic) && topic.Partitions[0].Log.ReadableOffset == 1,
+            TimeSpan.FromSeconds(30),
+            () => "not one dead letter"
+        );
+    }
+
+    [Fact]
     public async Task A_worker_settles_what_it_holds_before_a_stop()
     {
         using var directory = new TemporaryDirectory();
@@ -391,6 +430,14 @@ public sealed class WorkerTests
             request.Messages.Add(PublishStream.Text($"{i}", $"key-{i}"));
         await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", request);
     }
+
+    private static async Task<Group> DescribeAsync(TestServer server) =>
+        (
+            await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>(
+                "DescribeGroup",
+                new() { Topic = "jobs", Group = "workers" }
+            )
+        ).Group;
 
     private static async Task<IEnumerable<GroupReason>> ExplainAsync(TestServer server) =>
         (

@@ -30,7 +30,7 @@ public sealed class BegunMessagesTests
         Subscription silent = host.Join();
         Assert.Equal([(0, 70, 1), (70, 1, 2), (72, 28, 1)], TakeAll(host, silent));
         GroupHost.Lose(silent);
-        Assert.Equal([(0, 70, 2), (70, 1, 3), (72, 28, 2)], TakeAll(host, host.Join()));
+        Assert.Equal([(0, 70, 2), (70, 1, 3), (72, 28, 2)], TakeAll(host, host.Join(), completes: true));
     }
 
     [Fact]
@@ -156,6 +156,89 @@ public sealed class BegunMessagesTests
     }
 
     [Fact]
+    public async Task A_member_that_asks_gets_also_what_would_be_alone_itself()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay);
+        await host.PublishAsync(4);
+        await LoseInHandAsync(host, 2, 0, 1, 2);
+        Subscription member = host.Join(maxInFlight: 9, atATime: 2);
+        GroupDelivery first = host.Take(member);
+        Assert.Equal(0u, host.Take(member).Count);
+        member.TryResize(new WindowFrame(9, 2));
+        Assert.Equal([1, 2, 3], host.TakeAll(member));
+
+        // Until it holds nothing: then the next is alone again.
+        GroupHost.Lose(member);
+        member = host.Join(maxInFlight: 9, atATime: 2);
+        Assert.Equal(0, host.Take(member).FirstOffset);
+        Assert.Equal(0u, host.Take(member).Count);
+    }
+
+    [Theory]
+    [InlineData(0u)]
+    [InlineData(SubscribeFrame.AllAtATime)]
+    public async Task A_member_that_cannot_ask_has_a_message_alone_for_a_while(uint atATime)
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay);
+        await host.PublishAsync(4);
+        await LoseInHandAsync(host, 2, 0, 2);
+        Subscription member = host.Join(atATime: atATime);
+        Assert.Equal((0, 1u), host.Take(member) is var alone ? (alone.FirstOffset, alone.Count) : default);
+        host.Time.Advance(TimeSpan.FromSeconds(7));
+        Assert.Equal(0u, host.Take(member).Count);
+        host.Time.Advance(TimeSpan.FromSeconds(0.5)); // A quarter of its lock.
+        Assert.Equal([1, 2, 3], host.TakeAll(member));
+    }
+
+    [Theory]
+    [InlineData(0u)]
+    [InlineData(1u)]
+    [InlineData(SubscribeFrame.AllAtATime)]
+    public async Task Of_many_messages_only_the_one_that_kills_is_dead_lettered(uint atATime)
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay);
+        for (int batch = 0; batch < 3; batch++)
+            await host.PublishAsync(100);
+        int deaths = 0;
+        do
+        {
+            Subscription member = host.Join(maxInFlight: 150, atATime: atATime);
+            bool isDead = false;
+            while (!isDead && host.Take(member) is { Count: > 0 } taken)
+            {
+                if (atATime != 0)
+                    Begin(member, taken, taken.FirstOffset, atATime == 1 ? 1 : taken.Count);
+                isDead = taken.FirstOffset == 0;
+                if (!isDead)
+                    GroupHost.SettleAll(member, SettleKind.Complete, taken);
+            }
+            GroupHost.Lose(member);
+            deaths += isDead ? 1 : 0;
+            if (!isDead)
+                await GroupHost.EventuallyAsync(() => host.Group.Figures().DeadLettersWaiting == 0);
+        } while (host.Group.Committed < 300);
+        Assert.Equal(10, deaths);
+        Assert.Equal([(0, 0L)], await host.ReadDeadLettersAsync(GroupHost.TopicName, 1));
+    }
+
+    [Fact]
+    public async Task A_member_that_never_holds_nothing_gets_what_is_to_be_alone_after_a_while()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay);
+        await host.PublishAsync(1);
+        Subscription collecting = host.Join(atATime: 1);
+        host.Take(collecting);
+        await host.PublishAsync(2);
+        await LoseInHandAsync(host, 2, 1);
+        Assert.Equal(0u, host.Take(collecting).Count);
+        host.Time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal(1, host.Take(collecting).FirstOffset);
+        Assert.Equal(0u, host.Take(collecting).Count); // Nothing beside that, unless it asks.
+        collecting.TryResize(new WindowFrame(0, 1));
+        Assert.Equal(2, host.Take(collecting).FirstOffset);
+    }
+
+    [Fact]
     public async Task A_busy_member_leaves_what_is_given_alone_to_an_idle_one_and_goes_on_then()
     {
         await using GroupHost host = await GroupHost.StartAsync(NoDelay);
@@ -234,11 +317,20 @@ public sealed class BegunMessagesTests
     private static void Begin(Subscription member, GroupDelivery held, long first, uint count = 1) =>
         Assert.Equal(SettleOutcome.Done, GroupHost.Settle(member, SettleKind.Begin, held, first, count));
 
-    private static List<(long First, int Count, int Deliveries)> TakeAll(GroupHost host, Subscription member)
+    private static List<(long First, int Count, int Deliveries)> TakeAll(
+        GroupHost host,
+        Subscription member,
+        bool completes = false
+    )
     {
         var all = new List<(long, int, int)>();
         while (host.Take(member) is { Count: > 0 } taken)
+        {
             all.Add((taken.FirstOffset, (int)taken.Count, taken.DeliveryCount));
+            if (completes)
+                GroupHost.SettleAll(member, SettleKind.Complete, taken);
+        }
+
         return all;
     }
 }

@@ -125,7 +125,7 @@ public sealed class GroupModelTests
             var consumer = new Consumer(
                 ++_lastConsumer,
                 (uint)(_random.Next(3) == 0 ? 0 : _random.Next(1, 5)),
-                (uint)_random.Next(0, 3),
+                Any<uint>([0, 1, 2, SubscribeFrame.AllAtATime]),
                 _models.Length
             );
             for (uint partition = 0; partition < _models.Length; partition++)
@@ -188,7 +188,25 @@ public sealed class GroupModelTests
                 member.TryResize(new WindowFrame(consumer.MaxInFlight, consumer.AtATime));
                 consumer.WaitsForRoom[partition] = consumer.IsFull(_models[partition].InFlight(member));
             }
-            consumer.Alone = null;
+            if (Holds(consumer))
+                consumer.Join();
+        }
+
+        private bool Holds(Consumer consumer) =>
+            consumer.Members.Select((m, i) => _models[i].InFlight(m)).Any(n => n != 0);
+
+        /// <summary>Notes that what it had alone is settled, and that it holds nothing.</summary>
+        private void Refresh(Consumer consumer)
+        {
+            if (
+                consumer.Alone is { } alone
+                && !_models[alone.Partition].IsHeld(consumer.Members[alone.Partition], alone.Id)
+            )
+            {
+                (consumer.Alone, consumer.Until) = (null, null);
+            }
+
+            consumer.Joins &= Holds(consumer);
         }
 
         private void Take()
@@ -205,33 +223,42 @@ public sealed class GroupModelTests
             Group group = _host.GroupOf(_topic, partition);
             bool mayTake = _models.Length == 1 || (group.Assignee == member && !model.IsHeldByOthers(member)),
                 hasRoom = consumer.MaxInFlight == 0 || model.InFlight(member) < (int)consumer.MaxInFlight,
-                isAlone = consumer.Says && model.IsNextAlone(Now);
+                isAlone = model.IsNextAlone(Now);
             consumer.WaitsForRoom[partition] &= !consumer.HasHalfOfItsRoom(model.InFlight(member));
             hasRoom &= !consumer.WaitsForRoom[partition];
-            if (
-                consumer.Alone is { } alone
-                && !_models[alone.Partition].IsHeld(consumer.Members[alone.Partition], alone.Id)
-            )
-            {
-                consumer.Alone = null;
-            }
-
-            if (consumer.EmptiesFor == partition)
+            Refresh(consumer);
+            bool hasWithdrawn = consumer.EmptiesFor == partition;
+            if (hasWithdrawn)
                 consumer.EmptiesFor = null;
             mayTake &= hasRoom && consumer.Alone is null && consumer.EmptiesFor is null;
-            if (mayTake && isAlone && !consumer.Members.Select((m, i) => _models[i].InFlight(m)).All(n => n == 0))
+            if (mayTake && isAlone && !consumer.Joins && !consumer.HasWaited && Holds(consumer))
+            {
                 (consumer.EmptiesFor, mayTake) = (partition, false);
+                consumer.Until ??= Now + Shorter(TimeSpan.FromSeconds(5));
+            }
+            else if ((mayTake && isAlone && !consumer.Joins) || (hasWithdrawn && consumer.Alone is null))
+            {
+                (consumer.HasWaited, consumer.Until) = (false, null);
+            }
+
             GroupDelivery taken = _host.Take(_topic, partition, member);
             model.Take(member, taken, consumer.MaxInFlight, mayTake, consumer.Says, Now);
             if (taken.Count == 0)
                 return false;
             consumer.WaitsForRoom[partition] = consumer.IsFull(model.InFlight(member));
-            if (isAlone)
+            if (isAlone && !consumer.Joins)
+            {
                 consumer.Alone = (partition, taken.DeliveryId);
+                consumer.Until = consumer.AsksForMore ? null : Now + Shorter(TimeSpan.FromSeconds(30));
+            }
+
             Assert.True(_models.Length == 1 || !model.IsHeldByOthers(member), "two members hold one partition");
             consumer.Taken[partition].Add((taken, Now));
             return true;
         }
+
+        private TimeSpan Shorter(TimeSpan time) =>
+            time < _settings.LockDuration / 4 ? time : _settings.LockDuration / 4;
 
         private void Settle()
         {
@@ -300,6 +327,17 @@ public sealed class GroupModelTests
         {
             DateTimeOffset until = Now + by;
             _host.Time.Advance(by);
+            foreach (Consumer consumer in _consumers)
+            {
+                Refresh(consumer);
+                if (consumer.Until > until || consumer.Until is null)
+                    continue;
+                if (consumer.Alone is not null)
+                    consumer.Join();
+                else
+                    (consumer.HasWaited, consumer.Until) = (true, null);
+            }
+
             // A delivery with open messages whose lock has run out is remembered as such; one that is settled is not
             // known any more.
             for (int partition = 0; partition < _models.Length; partition++)
@@ -368,6 +406,17 @@ public sealed class GroupModelTests
         {
             public bool Says => AtATime != 0;
 
+            public bool AsksForMore => AtATime is not (0 or SubscribeFrame.AllAtATime);
+
+            /// <summary>Whether it gets everything beside what it holds, until it holds nothing.</summary>
+            public bool Joins { get; set; }
+
+            /// <summary>Whether it waited for long enough to get a message alone.</summary>
+            public bool HasWaited { get; set; }
+
+            /// <summary>When that is so, or it has a message alone no longer.</summary>
+            public DateTimeOffset? Until { get; set; }
+
             /// <summary>What it has alone.</summary>
             public (int Partition, uint Id)? Alone { get; set; }
 
@@ -383,6 +432,8 @@ public sealed class GroupModelTests
             [.. Enumerable.Range(0, Partitions).Select(_ => new List<(GroupDelivery, DateTimeOffset)>())];
 
             public HashSet<(int Partition, uint DeliveryId)> Expired { get; } = [];
+
+            public void Join() => (Joins, Alone, EmptiesFor, HasWaited, Until) = (true, null, null, false, null);
 
             public bool IsFull(int inFlight) =>
                 MaxInFlight != 0 && inFlight >= (int)MaxInFlight && !HasHalfOfItsRoom(inFlight);
