@@ -85,8 +85,9 @@ internal sealed class ProcessorRun(
     {
         // First, and on this thread: once a stop is asked for, no handler begins.
         _ready.Close();
-        await _stopping.CancelAsync().ConfigureAwait(false);
+        Task cancelled = _stopping.CancelAsync();
         LetOthers();
+        await cancelled.ConfigureAwait(false);
         if (!await EndsAsync(options.DrainTimeout, cancellationToken).ConfigureAwait(false))
         {
             _givesUp = true;
@@ -279,7 +280,7 @@ internal sealed class ProcessorRun(
                 Release(held);
                 continue;
             }
-            bool mayEnter = _circuit.TryEnter(held.Turn);
+            bool mayEnter = !_stopping.IsCancellationRequested && _circuit.TryEnter(held.Turn);
             if (!mayEnter)
                 GiveBack(held);
             LetOthers();

@@ -1,3 +1,5 @@
+using Google.Protobuf.Collections;
+using LightQ.Broker;
 using LightQ.Protocol.Control;
 
 namespace LightQ.Server.Messages;
@@ -8,26 +10,51 @@ internal sealed class PendingPublish
     private int _left;
 
     /// <param name="count">How many messages it has.</param>
-    /// <param name="bytes">How many bytes their records have.</param>
-    public PendingPublish(int count, long bytes)
+    public PendingPublish(int count)
     {
-        (_left, Bytes) = (count, bytes);
+        _left = count;
         Ack.Positions.Capacity = count;
         for (int i = 0; i < count; i++)
             Ack.Positions.Add(new MessagePosition());
     }
 
-    /// <summary>What is answered when it is done.</summary>
+    /// <summary>Where its messages are.</summary>
     public PublishAck Ack { get; } = new();
+
+    /// <summary>What the topic does not take of it.</summary>
+    public RepeatedField<RefusedMessage> Refused { get; } = [];
+
+    /// <summary>What a stream is answered when it is done.</summary>
+    public PublishStreamResponse Response =>
+        Refused.Count == 0
+            ? new PublishStreamResponse { Ack = Ack }
+            : new PublishStreamResponse
+            {
+                Refused = new PublishRefused { Positions = { Ack.Positions }, Refused = { Refused } },
+            };
 
     /// <summary>How many messages it has.</summary>
     public int Count => Ack.Positions.Count;
 
-    /// <summary>How many bytes their records have.</summary>
-    public long Bytes { get; }
+    /// <summary>How many bytes the records have of those that are not refused.</summary>
+    public long Bytes { get; set; }
 
     /// <summary>Whether all messages are acknowledged.</summary>
     public bool IsDone => _left == 0;
+
+    /// <summary>The topic does not take a message.</summary>
+    public void Refuse(int index, BrokerException reason)
+    {
+        Refused.Add(
+            new RefusedMessage
+            {
+                Index = (uint)index,
+                Code = reason.Code.ToString(),
+                Message = reason.Message,
+            }
+        );
+        _left--;
+    }
 
     /// <summary>A message is acknowledged.</summary>
     public void Acknowledge(int index, uint partition, long offset, bool isDuplicate)

@@ -108,7 +108,7 @@ internal sealed class PublishCall(
             bool isLeft = session.TryTakeAnswered(out PendingPublish? done);
             if (done is not null)
             {
-                await responses.WriteAsync(new PublishStreamResponse { Ack = done.Ack }).ConfigureAwait(false);
+                await responses.WriteAsync(done.Response).ConfigureAwait(false);
                 session.Answered(done);
             }
             else if (isRead && !isLeft)
@@ -193,7 +193,12 @@ internal sealed class PublishCall(
         CancellationToken cancellationToken
     ) =>
         await session
-            .AddAsync(request.Messages, request.HasFirstSequence ? request.FirstSequence : null, cancellationToken)
+            .AddAsync(
+                request.Messages,
+                request.HasFirstSequence ? request.FirstSequence : null,
+                refusesAlone: true,
+                cancellationToken
+            )
             .ConfigureAwait(false);
 
     /// <summary>Reads the next request; when it is not there yet, what was collected goes on its way.</summary>

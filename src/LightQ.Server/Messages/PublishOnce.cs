@@ -28,7 +28,7 @@ internal sealed class PublishOnce(LightQBroker broker, int maxMessageBytes, Time
         using PublishSession session = await PublishSession
             .OpenAsync(broker, connectionId: 0, time, open, maxMessageBytes, cancellationToken)
             .ConfigureAwait(false);
-        await session.AddAsync(request.Messages, null, cancellationToken).ConfigureAwait(false);
+        await session.AddAsync(request.Messages, null, refusesAlone: false, cancellationToken).ConfigureAwait(false);
         await session.SendAsync(cancellationToken).ConfigureAwait(false);
         PendingPublish? done;
         while (session.TryTakeAnswered(out done) && done is null)

@@ -150,10 +150,17 @@ internal sealed class PublishSession : IDisposable
     /// Takes the messages of a request, and sends those whose batch is full. All are checked before anything is done
     /// with any.
     /// </summary>
-    /// <exception cref="BrokerException">A message may not be published, or the session has failed.</exception>
+    /// <param name="messages">The messages.</param>
+    /// <param name="firstSequence">The number of the first that is published, if the client says so.</param>
+    /// <param name="refusesAlone">Whether those go on around a message that may not be published.</param>
+    /// <param name="cancellationToken">Ends the wait for room.</param>
+    /// <exception cref="BrokerException">
+    /// The request makes no sense, a message may not be published, or the session has failed.
+    /// </exception>
     public async ValueTask<PendingPublish> AddAsync(
         IReadOnlyList<PublishedMessage> messages,
         ulong? firstSequence,
+        bool refusesAlone,
         CancellationToken cancellationToken
     )
     {
@@ -175,26 +182,22 @@ internal sealed class PublishSession : IDisposable
             );
         }
 
-        long now = Now,
-            bytes = 0;
+        long now = Now;
         int[] sizes = new int[messages.Count];
         var properties = new BatchProperties[messages.Count];
+        var request = new PendingPublish(messages.Count);
         for (int i = 0; i < sizes.Length; i++)
         {
-            if (IsRouted(messages[i]))
-                _topic.GetPartition((uint)PartitionOf(messages[i])); // It may be refused.
-            bytes += sizes[i] = _encoder.Measure(messages[i], i);
-            properties[i] = MessageTimes.Of(messages[i], i, now);
-            if (properties[i].DueAt != 0 && _topic.Settings.Kind == LightQ.Broker.Topics.TopicKind.Transient)
+            try
             {
-                throw new BrokerException(
-                    ErrorCode.NotSupported,
-                    $"messages[{i}] is to be delivered later, and the topic '{_topic.Name}' is transient: only durable "
-                        + "topics deliver messages later."
-                );
+                (sizes[i], properties[i]) = Check(messages[i], i, now);
+                request.Bytes += sizes[i];
+            }
+            catch (BrokerException e) when (refusesAlone)
+            {
+                request.Refuse(i, e);
             }
         }
-        var request = new PendingPublish(sizes.Length, bytes);
         while (!TryEnqueue(request))
         {
             await SendAsync(cancellationToken).ConfigureAwait(false); // What is waited for must be on its way.
@@ -204,10 +207,14 @@ internal sealed class PublishSession : IDisposable
             _publishers[_current]!.NextSequence = sequence;
         for (int i = 0; i < sizes.Length; i++)
         {
+            if (sizes[i] == 0)
+                continue; // It is refused: the shortest record has some bytes.
             PartitionPublisher publisher = await ChooseAsync(messages[i], sizes[i], properties[i], cancellationToken)
                 .ConfigureAwait(false);
             publisher.Add(messages[i], sizes[i], _encoder, properties[i], request, i);
         }
+        if (request.Refused.Count == sizes.Length)
+            Progress.Set();
         if (IsNamed)
             // A batch that is sent again must be the same batch.
             await SendAsync(cancellationToken).ConfigureAwait(false);
@@ -290,6 +297,26 @@ internal sealed class PublishSession : IDisposable
     {
         foreach (PartitionPublisher? publisher in _publishers)
             publisher?.Dispose();
+    }
+
+    /// <returns>The length of the message's record, and what its batch has.</returns>
+    /// <exception cref="BrokerException">The topic does not take it.</exception>
+    private (int Size, BatchProperties Properties) Check(PublishedMessage message, int index, long now)
+    {
+        if (IsRouted(message))
+            _topic.GetPartition((uint)PartitionOf(message)); // It may be refused.
+        int size = _encoder.Measure(message, index);
+        BatchProperties properties = MessageTimes.Of(message, index, now);
+        if (properties.DueAt != 0 && _topic.Settings.Kind == LightQ.Broker.Topics.TopicKind.Transient)
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported,
+                $"messages[{index}] is to be delivered later, and the topic '{_topic.Name}' is transient: only durable "
+                    + "topics deliver messages later."
+            );
+        }
+
+        return (size, properties);
     }
 
     private bool TryEnqueue(PendingPublish request)

@@ -66,6 +66,32 @@ public sealed class JsonGatewayTests
         Assert.Equal(400, wrong.Status);
     }
 
+    [Theory]
+    [InlineData(TopicKind.Durable, 0, 200)]
+    [InlineData(TopicKind.Durable, 1, 400)]
+    [InlineData(TopicKind.Transient, 0, 400)]
+    public async Task A_delay_may_have_the_longest_time_on_durable_topics(TopicKind kind, int more, int status)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", kind);
+        double seconds = LightQ.Protocol.ProtocolLimits.LongestDelay.TotalSeconds + more;
+        JsonAnswer answer = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:publish",
+            $$"""{"messages": [{"body": "aGVsbG8=", "delay": "{{seconds}}s"}]}"""
+        );
+        Assert.Equal(status, answer.Status);
+        Assert.Equal(status == 200 ? 1 : 0, server.Broker.GetTopic("orders").Partitions[0].Log.EndOffset);
+        if (status == 200)
+            return;
+        JsonAnswer next = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:publish",
+            """{"messages": [{"body": "aGVsbG8="}]}"""
+        );
+        Assert.Equal(200, next.Status);
+    }
+
     [Fact]
     public async Task A_topic_is_made_and_messages_are_published_fetched_settled_and_counted()
     {

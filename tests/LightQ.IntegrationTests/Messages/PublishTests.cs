@@ -276,20 +276,102 @@ public sealed class PublishTests
         Assert.Equal(4000, server.Broker.GetTopic("clicks").Partitions.Sum(p => p.Log.EndOffset));
     }
 
+    [Theory]
+    [InlineData("delayed", false, "NotSupported")]
+    [InlineData("delayed", true, "NotSupported")]
+    [InlineData("long", false, "MessageTooLarge")]
+    [InlineData("long", true, "MessageTooLarge")]
+    [InlineData("id", false, "InvalidArgument")]
+    [InlineData("life", true, "InvalidArgument")]
+    public async Task What_a_topic_does_not_take_of_a_stream_is_refused_alone(string what, bool isKeyed, string code)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        server.Broker.CreateTopic("orders", new TopicSettings { MaxMessageBytes = 65_536, Partitions = 2 });
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+        using PublishStream owned = stream;
+        PublishedMessage refused = PublishStream.Text(
+            new string('x', what == "long" ? 65_537 : 1),
+            isKeyed ? "k" : null
+        );
+        refused.Delay = what == "delayed" ? Duration.FromTimeSpan(TimeSpan.FromSeconds(1)) : null;
+        refused.TimeToLive = what == "life" ? new Duration() : null;
+        refused.MessageId = what == "id" ? new string('i', 1000) : "";
+        await stream.WriteAsync(PublishStream.Text("0", "a"));
+        await stream.WriteAsync(PublishStream.Text("1", "a"), refused, PublishStream.Text("2", "a"));
+        await stream.WriteAsync(refused);
+        await stream.WriteAsync(PublishStream.Text("3", "a"));
+        await stream.EndAsync();
+
+        Assert.Equal([0], await stream.ReadOffsetsAsync());
+        PublishRefused around = (await stream.ReadAsync())!.Refused;
+        Assert.Equal((1u, code), (around.Refused.Single().Index, around.Refused.Single().Code));
+        Assert.Contains("messages[1]", around.Refused.Single().Message, StringComparison.Ordinal);
+        Assert.Equal([1, 2], new[] { around.Positions[0].Offset, around.Positions[2].Offset });
+        PublishRefused alone = (await stream.ReadAsync())!.Refused;
+        Assert.Equal((0u, code), (alone.Refused.Single().Index, alone.Refused.Single().Code));
+        Assert.Equal([3], await stream.ReadOffsetsAsync());
+        Assert.Null(await stream.ReadAsync());
+        Assert.Equal(4, server.Broker.GetTopic("orders").Partitions.Sum(p => p.Log.EndOffset));
+    }
+
     [Fact]
-    public async Task The_first_error_ends_a_stream_behind_the_acknowledgements_before_it()
+    public async Task The_numbers_of_a_named_stream_go_on_over_what_is_refused_also_when_it_is_sent_again()
     {
         await using TestServer server = await TestServer.StartAsync();
         Topic topic = await server.CreateTopicAsync("orders", maxMessageBytes: 65_536);
-        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
-        using PublishStream owned = stream;
-        await stream.WriteAsync(PublishStream.Text("one"));
-        await stream.WriteAsync(PublishStream.Text("two"));
-        await stream.WriteAsync(PublishStream.Text(new string('x', 65_537)));
-        Assert.Equal([0], await stream.ReadOffsetsAsync());
-        Assert.Equal([1], await stream.ReadOffsetsAsync());
-        await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.InvalidArgument, "MessageTooLarge");
-        Assert.Equal(2, topic.Partitions[0].Log.EndOffset);
+        PublishedMessage refused = PublishStream.Text(new string('x', 65_537));
+        for (int time = 0; time < 2; time++)
+        {
+            (PublishStream stream, _) = await PublishStream.OpenAsync(
+                server,
+                new OpenProducer { Topic = "orders", ProducerName = "p" }
+            );
+            using PublishStream owned = stream;
+            await stream.WriteAsync(0, PublishStream.Text("0"), refused, PublishStream.Text("1"));
+            await stream.WriteAsync(2, PublishStream.Text("2"));
+            Assert.Equal([0, 1], (await stream.ReadAsync())!.Refused.Positions.Select(p => p.Offset).Distinct());
+            Assert.Equal([2], await stream.ReadOffsetsAsync());
+            await stream.EndAsync();
+            Assert.Null(await stream.ReadAsync());
+        }
+        Assert.Equal(3, topic.Partitions[0].Log.EndOffset);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_delay_may_have_exactly_the_longest_time(bool streams)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        PublishedMessage longest = PublishStream.Text("x"),
+            longer = PublishStream.Text("x");
+        longest.Delay = Duration.FromTimeSpan(ProtocolLimits.LongestDelay);
+        longer.Delay = Duration.FromTimeSpan(ProtocolLimits.LongestDelay + TimeSpan.FromTicks(10));
+        if (streams)
+        {
+            (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+            using PublishStream owned = stream;
+            await stream.WriteAsync(longest);
+            await stream.WriteAsync(longer);
+            Assert.Equal([0], await stream.ReadOffsetsAsync());
+            Assert.Equal("InvalidArgument", (await stream.ReadAsync())!.Refused.Refused.Single().Code);
+            return;
+        }
+        PublishResponse stored = await server.Control.CallAsync<PublishRequest, PublishResponse>(
+            "Publish",
+            new PublishRequest { Topic = "orders", Messages = { longest } }
+        );
+        Assert.Equal(0, stored.Positions.Single().Offset);
+        await ControlCalls.FailsAsync(
+            () =>
+                server.Control.CallAsync<PublishRequest, PublishResponse>(
+                    "Publish",
+                    new PublishRequest { Topic = "orders", Messages = { longer } }
+                ),
+            StatusCode.InvalidArgument,
+            "InvalidArgument"
+        );
     }
 
     [Fact]

@@ -34,10 +34,11 @@ public sealed class OutboxTests
     public void What_was_sent_before_messages_went_back_is_passed_until_the_broker_has_sent_more()
     {
         _outbox.Write(new PingFrame(1));
-        using var locks = new HeldLocks(_outbox, Stream, _time, new IdleLoop());
+        var completions = new PendingSettlements(Stream);
+        using var locks = new HeldLocks(_outbox, completions, _time, new IdleLoop());
         var settlements = new Settlements(
             _outbox,
-            Stream,
+            completions,
             "t",
             isGroup: true,
             new ConsumeOperations(new OperationPlace(new LightQClientOptions(), "t", 0))
