@@ -28,4 +28,15 @@ public interface IJournalListener
     /// goes on, with a gap there.
     /// </summary>
     void OnDamaged(Journal journal, JournalDamage damage);
+
+    /// <summary>
+    /// The disk has refused to write or read a file that is made of the segments again: the journal goes on without it.
+    /// </summary>
+    /// <param name="journal">The journal.</param>
+    /// <param name="file">The file's name.</param>
+    /// <param name="error">Why.</param>
+    void OnRefused(Journal journal, string file, Exception error)
+    {
+        // Not every listener needs this.
+    }
 }

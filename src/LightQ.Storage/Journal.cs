@@ -439,6 +439,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
 
     void ILogHost.OnDamaged(JournalDamage damage) => Listener?.OnDamaged(this, damage);
 
+    void ILogHost.OnRefused(string file, Exception error) => Listener?.OnRefused(this, file, error);
+
     void ILogHost.OnWritten()
     {
         bool wanted = Interlocked.Exchange(ref _spaceWanted, 0) != 0;

@@ -120,20 +120,15 @@ internal sealed class JournalHousekeeping(
                 && sealedSegment.Header.Ordinal >= _log.Segments.First!.Header.Ordinal
             )
             {
-                SegmentIndexFile.Write(
-                    _log.Files,
-                    _log.PathOf(sealedSegment.Header.Ordinal, SegmentName.Index),
-                    index,
-                    sealedSegment.Crc
-                );
+                WriteIndex(sealedSegment, index);
             }
 
             if (producers is null)
                 return;
             long ordinal = current.Header.Ordinal;
-            new ProducerSnapshotFile(current.BasePosition, current.BaseOffset, current.Crc, producers).Write(
-                _log.Files,
-                _log.PathOf(ordinal, SegmentName.Producers)
+            WriteProducers(
+                ordinal,
+                new ProducerSnapshotFile(current.BasePosition, current.BaseOffset, current.Crc, producers)
             );
             _log.Files.Delete(_log.PathOf(ordinal - KeptSnapshots, SegmentName.Producers));
         }
@@ -146,9 +141,9 @@ internal sealed class JournalHousekeeping(
         {
             if (_log.Segments.Last is { } last && producers is not null)
             {
-                new ProducerSnapshotFile(_log.Durable.Position, _log.Durable.Offset, last.Crc, producers).Write(
-                    _log.Files,
-                    _log.PathOf(last.Header.Ordinal, SegmentName.Producers)
+                WriteProducers(
+                    last.Header.Ordinal,
+                    new ProducerSnapshotFile(_log.Durable.Position, _log.Durable.Offset, last.Crc, producers)
                 );
             }
             WriteLastIndex();
@@ -199,7 +194,19 @@ internal sealed class JournalHousekeeping(
     private void WriteLastIndex()
     {
         if (_log.Segments.Last is { Index: { } index } last)
-            SegmentIndexFile.Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Index), index, last.Crc);
+            WriteIndex(last, index);
+    }
+
+    private void WriteIndex(Segment segment, SegmentIndex index)
+    {
+        string path = _log.PathOf(segment.Header.Ordinal, SegmentName.Index);
+        _log.TryDerived(path, () => SegmentIndexFile.Write(_log.Files, path, index, segment.Crc));
+    }
+
+    private void WriteProducers(long ordinal, ProducerSnapshotFile snapshot)
+    {
+        string path = _log.PathOf(ordinal, SegmentName.Producers);
+        _log.TryDerived(path, () => snapshot.Write(_log.Files, path));
     }
 
     /// <summary>

@@ -395,6 +395,13 @@ internal sealed class PartitionOpener(
         }
 
         public void OnDamaged(Journal journal, JournalDamage damage) => events?.OnDamaged(partition, damage);
+
+        public void OnRefused(Journal journal, string file, Exception error) =>
+            events?.OnRefused(
+                $"the file {file} of the topic {partition.Topic.Name}, partition {partition.Index}, which it can do "
+                    + "without",
+                error
+            );
     }
 
     private sealed class CopyListener(Partition partition, ReplicatedLog log, IStorageEvents? events)

@@ -52,16 +52,20 @@ internal static class PositionLookup
                 return known;
             var index = new SegmentIndex(segment.BasePosition, segment.FileBytes);
             string path = log.PathOf(segment.Header.Ordinal, SegmentName.Index);
-            if (
-                !SegmentIndexFile.TryRead(
-                    log.Files,
-                    path,
-                    index,
-                    segment.Crc,
-                    segment.BasePosition,
-                    segment.EndPosition
-                )
-            )
+            bool isRead = false;
+            log.TryDerived(
+                path,
+                () =>
+                    isRead = SegmentIndexFile.TryRead(
+                        log.Files,
+                        path,
+                        index,
+                        segment.Crc,
+                        segment.BasePosition,
+                        segment.EndPosition
+                    )
+            );
+            if (!isRead)
             {
                 var window = new FileWindow(segment.File, WindowBytes);
                 long position = segment.BasePosition;

@@ -428,16 +428,25 @@ internal sealed class JournalRecovery
         last.Index = new SegmentIndex(last.BasePosition, last.FileBytes);
         if (checkpoint is { } known && known.Durable.Ordinal == last.Header.Ordinal)
         {
-            SegmentIndexFile.TryRead(
-                _files,
-                PathOf(last.Header.Ordinal, SegmentName.Index),
-                last.Index,
-                last.Crc,
-                last.BasePosition,
-                known.Durable.Position
+            string path = PathOf(last.Header.Ordinal, SegmentName.Index);
+            DerivedFile.Try(
+                path,
+                () =>
+                    SegmentIndexFile.TryRead(
+                        _files,
+                        path,
+                        last.Index,
+                        last.Crc,
+                        last.BasePosition,
+                        known.Durable.Position
+                    ),
+                NoteRefused
             );
         }
     }
+
+    private void NoteRefused(string file, Exception error) =>
+        _rebuilt.Add($"the file '{file}', which the disk did not give: {DiskError.Describe(error)}");
 
     private void RemoveLeftovers()
     {
@@ -571,11 +580,10 @@ internal sealed class JournalRecovery
         long from = long.MinValue;
         for (int i = _segments.Count - 1; i >= 0; i--)
         {
-            ProducerSnapshotFile? snapshot = ProducerSnapshotFile.Read(
-                _files,
-                PathOf(_segments[i].Header.Ordinal, SegmentName.Producers),
-                _segments[i]
-            );
+            string path = PathOf(_segments[i].Header.Ordinal, SegmentName.Producers);
+            Segment at = _segments[i];
+            ProducerSnapshotFile? snapshot = null;
+            DerivedFile.Try(path, () => snapshot = ProducerSnapshotFile.Read(_files, path, at), NoteRefused);
             if (snapshot is null || snapshot.Position > _segments[i].EndPosition)
                 continue;
             visitor.OnSnapshot(snapshot.Snapshot);

@@ -40,4 +40,7 @@ internal interface ILogHost
 
     /// <summary>Damage is now known for certain.</summary>
     void OnDamaged(JournalDamage damage);
+
+    /// <summary>The disk has refused a file that can be done without.</summary>
+    void OnRefused(string file, Exception error);
 }

@@ -167,6 +167,10 @@ internal sealed class LogState
         }
     }
 
+    /// <summary>Reads or writes a file that can be done without, and tells when the disk refuses.</summary>
+    /// <returns>False when it does.</returns>
+    public bool TryDerived(string path, Action work) => DerivedFile.Try(path, work, _host.OnRefused);
+
     /// <summary>Takes in what recovery found.</summary>
     public void NoteDamage(IEnumerable<JournalDamage> recovered)
     {

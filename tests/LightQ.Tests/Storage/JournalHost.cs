@@ -52,6 +52,9 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
     /// <summary>What the journal told of damage.</summary>
     public List<JournalDamage> Damage { get; } = [];
 
+    /// <summary>Files that the disk refused and that the journal went on without.</summary>
+    public System.Collections.Concurrent.ConcurrentQueue<string> Refused { get; } = new();
+
     public JournalEnvironmentOptions EnvironmentOptions { get; }
 
     public JournalOptions Options { get; set; }
@@ -116,6 +119,8 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
             Damage.Add(damage);
         Wake();
     }
+
+    public void OnRefused(Journal journal, string file, Exception error) => Refused.Enqueue(file);
 
     public async Task CloseAsync()
     {
