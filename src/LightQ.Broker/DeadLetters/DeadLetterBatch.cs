@@ -104,7 +104,9 @@ internal static class DeadLetterBatch
     public static string TimeOf(long now) =>
         DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture);
 
-    /// <summary>Whether the broker has written a batch as letters, and nobody else; and they can be told apart.</summary>
+    /// <summary>
+    /// Whether the broker has written a batch as letters, and nobody else; and they can be told apart.
+    /// </summary>
     public static bool HoldsLetters(in BatchView batch) =>
         (batch.Flags & BatchLayout.HoldsLetters) != 0 && HasReadableRecords(batch);
 

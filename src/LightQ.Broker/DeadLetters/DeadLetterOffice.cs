@@ -44,9 +44,9 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"The topic name has {topic.Length} characters, and with '{TopicName.DeadLetterSuffix}' behind it, as its dead-letter "
-                    + $"topic is called, more than a name may have ({TopicName.MaxLength}); allowed: {longest}, or "
-                    + $"set dead_letter_topic."
+                $"The topic name has {topic.Length} characters, and with '{TopicName.DeadLetterSuffix}' behind it, "
+                    + $"as its dead-letter topic is called, more than a name may have ({TopicName.MaxLength}); "
+                    + $"allowed: {longest}, or set dead_letter_topic."
             );
         }
     }
