@@ -78,10 +78,10 @@ public readonly struct Message
 
     /// <summary>
     /// In a group with <see cref="SettleMode.Explicit"/>: when the message's lock expires, by this program's clock, if
-    /// it is not renewed. The message may then be delivered to another member. Otherwise
-    /// <see cref="DateTimeOffset.MinValue"/>.
+    /// it is not renewed again. The message may then be delivered to another member. Otherwise
+    /// <see cref="DateTimeOffset.MinValue"/>. Asked anew at each call, under a lock.
     /// </summary>
-    public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
+    public DateTimeOffset LockedUntil => new(_lock.Until, TimeSpan.Zero);
 
     /// <summary>What the message is settled with.</summary>
     internal DeliveryLock DeliveryLock => _lock;
@@ -251,7 +251,7 @@ public readonly struct Message
     /// have one lock: it is renewed for all of them.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait; the broker may renew the lock nevertheless.</param>
-    /// <returns>As for <see cref="CompleteAsync"/>. <see cref="Message.LockedUntil"/> stays as it was.</returns>
+    /// <returns>As for <see cref="CompleteAsync"/>.</returns>
     /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also

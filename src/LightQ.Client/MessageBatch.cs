@@ -99,7 +99,7 @@ public readonly struct MessageBatch
     public int DeliveryCount => Lock.DeliveryCount;
 
     /// <inheritdoc cref="Message.LockedUntil"/>
-    public DateTimeOffset LockedUntil => new(Lock.LockedUntil, TimeSpan.Zero);
+    public DateTimeOffset LockedUntil => new(Lock.Until, TimeSpan.Zero);
 
     /// <summary>What the messages are settled with.</summary>
     internal DeliveryLock Lock
@@ -213,9 +213,7 @@ public readonly struct MessageBatch
     /// have one lock: it is renewed for all of them.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait; the broker may renew the lock nevertheless.</param>
-    /// <returns>
-    /// As for <see cref="CompleteAsync(CancellationToken)"/>. <see cref="Message.LockedUntil"/> stays as it was.
-    /// </returns>
+    /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>.</returns>
     /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
     /// <exception cref="LightQException">
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also

@@ -29,6 +29,7 @@ public sealed class MessageConsumer : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly TimeSpan _maxLockRenewal;
     private readonly List<DeliveryLock> _fetched = [];
+    private List<Message> _returned = [];
     private readonly Holder _holder = new();
     private readonly CancellationTokenSource _closing = new();
     private IAsyncEnumerator<Message>? _messages;
@@ -87,7 +88,7 @@ public sealed class MessageConsumer : IAsyncDisposable
 
     /// <summary>
     /// Closes the subscription. Messages that were delivered to this member of a group and not settled are redelivered
-    /// to other members.
+    /// to other members. Of those that the last fetch returned, the first that is not settled counts as abandoned.
     /// </summary>
     /// <exception cref="InvalidOperationException">A fetch is under way.</exception>
     public async ValueTask DisposeAsync()
@@ -96,6 +97,12 @@ public sealed class MessageConsumer : IAsyncDisposable
             return;
         Enter();
         _isDisposed = true;
+        // The first may be why: without a count, one that cannot be worked on would come for ever.
+        foreach (Message message in _returned)
+        {
+            if (message.DeliveryLock.TryAbandon(message.Offset))
+                break;
+        }
         LetGo();
         await _closing.CancelAsync().ConfigureAwait(false);
         await CloseAsync().ConfigureAwait(false);
@@ -117,6 +124,7 @@ public sealed class MessageConsumer : IAsyncDisposable
     )
     {
         LetGo();
+        _returned = [];
         _window.Fetch(maxMessages);
         List<Message> messages = [];
         _last.AskForMore();
@@ -143,6 +151,7 @@ public sealed class MessageConsumer : IAsyncDisposable
         }
         messages.RemoveAll(static m => !m.DeliveryLock.IsHeld); // Its lock ran out while the fetch was being filled.
         await BeginAsync(messages).ConfigureAwait(false);
+        _returned = messages;
         return messages;
     }
 

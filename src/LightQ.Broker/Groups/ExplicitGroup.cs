@@ -130,18 +130,22 @@ public sealed class ExplicitGroup : Group
             Members.Remove(member);
             if (_reading == member)
                 _reading = null;
+            List<(RedeliveryRange Messages, bool IsBegun)> left = [];
             while (leaving.FirstLease is { } lease)
             {
                 leaving.Remove(lease);
                 while (lease.TryTakeOpen(out RedeliveryRange messages, out bool isBegun))
-                {
-                    Return(
-                        isOrderly ? messages.Unseen()
-                        : isBegun ? messages.Lost()
-                        : messages.Waited()
-                    );
-                }
+                    left.Add((messages, isBegun));
                 _pool.Return(lease);
+            }
+            bool isOnly = left.Sum(static l => l.IsBegun ? (long)l.Messages.Count : 0) == 1;
+            foreach ((RedeliveryRange messages, bool isBegun) in left)
+            {
+                Return(
+                    isOrderly ? messages.Unseen()
+                    : isBegun ? messages.Lost(isOnly, Settings.MaxDeliveries)
+                    : messages.Waited()
+                );
             }
             IsDirty = true;
         }

@@ -42,7 +42,23 @@ internal readonly record struct RedeliveryRange(
     public RedeliveryRange Waited() => Unseen() with { Waits = (byte)Math.Min(Waits + 1, byte.MaxValue) };
 
     /// <summary>The delivery counts: the member had them in hand when its connection was lost.</summary>
-    public RedeliveryRange Lost() => this with { Losses = (byte)Math.Min(Losses + 1, byte.MaxValue) };
+    /// <param name="isOnly">Whether it had nothing else in hand.</param>
+    /// <param name="most">How many deliveries may count; 0 for no limit.</param>
+    /// <returns>
+    /// The messages. Beside others, one that may not be delivered again gets another delivery, alone: any of those may
+    /// have ended the member.
+    /// </returns>
+    public RedeliveryRange Lost(bool isOnly, int most)
+    {
+        RedeliveryRange lost = this with { Losses = (byte)Math.Min(Losses + 1, byte.MaxValue) };
+        return isOnly || most == 0 || Deliveries < most
+            ? lost
+            : lost with
+            {
+                Deliveries = (ushort)(most - 1),
+                Losses = Math.Max(lost.Losses, LossesToBeAlone),
+            };
+    }
 
     /// <summary>
     /// Makes one of neighbours that differ in nothing else: a hundred thousand single leases must not cost megabytes

@@ -26,6 +26,9 @@ internal sealed class BrokerLinks : IAsyncDisposable
     /// <summary>How long a connection that is left for another leader may send what it has begun.</summary>
     private static readonly TimeSpan LongestRound = TimeSpan.FromMilliseconds(300);
 
+    /// <summary>How long a client that is disposed waits until what its loops have settled is sent.</summary>
+    private static readonly TimeSpan LongestGoodbye = TimeSpan.FromSeconds(1);
+
     private readonly Lock _gate = new();
     private readonly BrokerLink _home = new();
     private readonly Dictionary<string, BrokerLink> _nodes = new(StringComparer.OrdinalIgnoreCase);
@@ -246,7 +249,16 @@ internal sealed class BrokerLinks : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        Task[] running;
+        Task[] running,
+            sent;
+        lock (_gate)
+        {
+            if (_closing.IsCancellationRequested)
+                return;
+            sent = [.. AllLinks().Select(static link => link.Current?.Outbox.SentAsync() ?? Task.CompletedTask)];
+        }
+        // That loops have ended and what they have settled is still said, if the broker takes it.
+        await Task.WhenAny(Task.WhenAll(sent), Task.Delay(LongestGoodbye)).ConfigureAwait(false);
         lock (_gate)
         {
             if (_closing.IsCancellationRequested)

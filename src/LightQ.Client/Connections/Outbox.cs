@@ -38,6 +38,7 @@ internal abstract class Outbox(TimeProvider time)
     private bool _busy;
     private long _lastSend;
     private TaskCompletionSource? _endOfRound;
+    private TaskCompletionSource? _sent;
 
     protected object Gate { get; } = new();
 
@@ -166,12 +167,30 @@ internal abstract class Outbox(TimeProvider time)
         }
     }
 
+    /// <summary>
+    /// Completes when what was queued until now is sent, settlements included and batches not; or when it is closed.
+    /// </summary>
+    public Task SentAsync()
+    {
+        lock (Gate)
+        {
+            _settlementsDue |= _settling.Count > 0;
+            if (IsClosed || (!_busy && _controlLength == 0 && !_settlementsDue))
+                return Task.CompletedTask;
+            _sent ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            if (!_busy)
+                WakeSender();
+            return _sent.Task;
+        }
+    }
+
     /// <summary>Takes nothing more; what was queued is not sent.</summary>
     public void Close()
     {
         lock (Gate)
         {
             IsClosed = true;
+            _sent?.TrySetResult();
             _settlementTimer?.Dispose();
             Monitor.PulseAll(Gate);
         }
@@ -209,6 +228,8 @@ internal abstract class Outbox(TimeProvider time)
             _busy = false;
             _lastSend = Stopwatch.GetTimestamp();
             CompleteRound();
+            if (_controlLength == 0 && !_settlementsDue)
+                _sent?.TrySetResult();
             if (IsClosed)
                 Monitor.PulseAll(Gate);
             else if (HasWork)

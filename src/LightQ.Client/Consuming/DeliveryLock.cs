@@ -8,7 +8,7 @@ namespace LightQ.Client.Consuming;
 /// <param name="Settlements">Settles the messages; null when the consumer does not settle them.</param>
 /// <param name="DeliveryId">The delivery; 0 on a broadcast subscription.</param>
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
-/// <param name="LockedUntil">When their lock expires, by the client's clock, in ticks of UTC.</param>
+/// <param name="LockedUntil">When their lock was to expire as they came, by the client's clock, in ticks of UTC.</param>
 /// <param name="IsDoubted">Whether the messages were with a member that came to an end.</param>
 internal readonly record struct DeliveryLock(
     Settlements? Settlements,
@@ -20,6 +20,9 @@ internal readonly record struct DeliveryLock(
 {
     /// <summary>Whether the messages are this consumer's; always, where they are not locked.</summary>
     public bool IsHeld => Settlements?.Locks is not { } locks || locks.IsHeld(DeliveryId);
+
+    /// <summary>When their lock runs out if it is not renewed again, in ticks of UTC by the client's clock.</summary>
+    public long Until => Settlements?.Locks?.UntilOf(DeliveryId) ?? LockedUntil;
 
     /// <summary>Whether the broker takes messages back that nobody has seen.</summary>
     public bool CanGiveBack => Settlements is { CanReturn: true };
@@ -42,6 +45,15 @@ internal readonly record struct DeliveryLock(
 
     /// <inheritdoc cref="HeldLocks.LetGo"/>
     public void LetGo(ILockHolder holder) => Settlements?.Locks?.LetGo(DeliveryId, holder);
+
+    /// <summary>Abandons a message that its consumer leaves, if it is not settled.</summary>
+    public bool TryAbandon(long offset)
+    {
+        if (Settlements is not { Locks: { } locks } settlements || !locks.IsOpen(DeliveryId, offset))
+            return false;
+        settlements.Abandon(DeliveryId, offset, 1);
+        return true;
+    }
 
     /// <inheritdoc cref="Settlements.AskAsync"/>
     public Task<bool> AskAsync(long first, int count) => Settlement.AskAsync(DeliveryId, first, count);

@@ -126,8 +126,10 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             return;
         _isDisposed = true;
         await _registration.DisposeAsync().ConfigureAwait(false);
+        bool isLeft = TakeTurn() && !_cancellationToken.IsCancellationRequested;
         _either?.Dispose();
-        TakeTurn();
+        if (isLeft)
+            Abandon();
         EndRun();
         _consumer?.Close();
     }
@@ -232,6 +234,16 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         }
 
         return await MoveToNextBatchAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// The loop is left, by an exception or a break, with messages that it has not settled: the first of them may be why.
+    /// It is not as when the loop is cancelled: without a count, one that cannot be worked on would come for ever.
+    /// </summary>
+    private void Abandon()
+    {
+        if (Lock.Settlements is { Locks: { } locks } settlements && locks.TryFindInHand(out uint id, out long first))
+            settlements.Abandon(id, first, (uint)Unit);
     }
 
     private bool MayGoOn(HeldLock held)

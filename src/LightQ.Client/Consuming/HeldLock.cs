@@ -113,6 +113,13 @@ internal sealed class HeldLock
         }
     }
 
+    /// <summary>Whether one of the delivery's messages is not settled.</summary>
+    public bool IsOpen(long offset)
+    {
+        long at = offset - First;
+        return at >= 0 && at < Count && ((Word((int)(at / 64)) >> (int)(at % 64)) & 1) != 0;
+    }
+
     /// <summary>The first message that is not settled. There must be one.</summary>
     public long FirstOpen()
     {

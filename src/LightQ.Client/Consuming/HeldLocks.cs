@@ -133,12 +133,54 @@ internal sealed class HeldLocks : IDisposable
         lock (_gate)
         {
             Close();
+            // What was handed out and is not settled is still the application's: the lock is kept for it.
             (held.Next, held.IsRead) = (held.End, false);
-            if (held.Holders is null)
-                held.KeepUntil = 0;
             if (!held.IsHeld && held.Open == 0)
                 _spare.Push(held);
         }
+    }
+
+    /// <summary>When the lock of a delivery runs out, in ticks of UTC by the client's clock.</summary>
+    /// <returns>Null when it has, or all of the delivery is settled.</returns>
+    public long? UntilOf(uint id)
+    {
+        lock (_gate)
+        {
+            Close();
+            return _byId.TryGetValue(id, out HeldLock? held)
+                ? (_time.GetUtcNow() + _time.GetElapsedTime(_time.GetTimestamp(), held.Deadline)).UtcTicks
+                : null;
+        }
+    }
+
+    /// <summary>Whether a message is this consumer's and not settled.</summary>
+    public bool IsOpen(uint id, long offset)
+    {
+        lock (_gate)
+        {
+            Close();
+            return _byId.TryGetValue(id, out HeldLock? held) && held.IsOpen(offset);
+        }
+    }
+
+    /// <summary>Finds the first message that was handed out and is not settled.</summary>
+    public bool TryFindInHand(out uint id, out long first)
+    {
+        (id, first) = (0, 0);
+        bool isFound = false;
+        lock (_gate)
+        {
+            Close();
+            foreach (HeldLock held in _byId.Values)
+            {
+                if (isFound && held.Id > id)
+                    continue;
+                long open = held.FirstOpen();
+                if (open < held.Next)
+                    (isFound, id, first) = (true, held.Id, open);
+            }
+        }
+        return isFound;
     }
 
     /// <summary>Messages are about to be settled.</summary>

@@ -173,6 +173,13 @@ internal sealed class Settlements(
         return false;
     }
 
+    /// <summary>Abandons messages that the application leaves; nobody waits for the answer.</summary>
+    public void Abandon(uint deliveryId, long first, uint count)
+    {
+        Locks!.Settling(deliveryId, first, count);
+        outbox!.Settle(Stream, 0, new SettleRange(SettleKind.Abandon, deliveryId, first, count), default);
+    }
+
     private void OnOutcome(SettleKind kind, uint count, SettleOutcome outcome)
     {
         if (outcome == SettleOutcome.Done)

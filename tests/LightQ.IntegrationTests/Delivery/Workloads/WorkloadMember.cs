@@ -12,6 +12,7 @@ internal sealed class WorkloadMember : IAsyncDisposable
     private readonly HandlerCalls _calls;
     private readonly CancellationTokenSource _end = new();
     private readonly Task _working;
+    private volatile bool _isDead;
     private TaskCompletionSource? _pause;
     private int _inHand;
     private int _handled;
@@ -38,6 +39,7 @@ internal sealed class WorkloadMember : IAsyncDisposable
     /// <summary>Its process is gone: the broker hears nothing more of it.</summary>
     public async Task DieAsync()
     {
+        _isDead = true;
         _relay.Sever();
         await DisposeAsync();
     }
@@ -66,7 +68,7 @@ internal sealed class WorkloadMember : IAsyncDisposable
                 }
             );
         }
-        catch (Exception) when (_end.IsCancellationRequested)
+        catch (Exception) when (_isDead || _end.IsCancellationRequested)
         {
             // It has left, or its process is gone.
         }

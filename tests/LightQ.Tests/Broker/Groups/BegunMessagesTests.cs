@@ -63,6 +63,28 @@ public sealed class BegunMessagesTests
     }
 
     [Fact]
+    public async Task Beside_others_no_message_is_given_up_for_lost_connections()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay with { MaxDeliveries = 2 });
+        await host.PublishAsync(3);
+        await LoseInHandAsync(host, 2, 0, 1, 2);
+        Subscription member = host.Join(atATime: 4);
+        for (long offset = 0; offset < 3; offset++)
+        {
+            GroupDelivery alone = host.Take(member);
+            Assert.Equal((offset, 1u, 2), (alone.FirstOffset, alone.Count, (int)alone.DeliveryCount));
+            if (offset == 1)
+                break;
+            GroupHost.SettleAll(member, SettleKind.Complete, alone);
+        }
+        GroupHost.Lose(member);
+        await LoseInHandAsync(host, 1, 1);
+        Assert.Equal([2], host.TakeAll(host.Join(atATime: 4)));
+        Dictionary<string, string> letter = Assert.Single(await host.ReadAsync("jobs.dead", 1)).Headers;
+        Assert.Equal("1", letter[DeadLetterHeader.Offset]);
+    }
+
+    [Fact]
     public async Task Only_what_is_held_is_begun()
     {
         await using GroupHost host = await GroupHost.StartAsync(NoDelay);

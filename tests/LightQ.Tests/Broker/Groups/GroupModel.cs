@@ -161,11 +161,19 @@ internal sealed class GroupModel(DeliverySettings settings)
     /// <summary>A member leaves, or is lost.</summary>
     public void Leave(object member, bool isOrderly, DateTimeOffset now)
     {
-        foreach (MessageState message in _messages.Where(m => m.Standing == Standing.Held && m.Member == member))
+        MessageState[] left = [.. _messages.Where(m => m.Standing == Standing.Held && m.Member == member)];
+        bool isOnly = left.Count(m => m.IsBegun) == 1;
+        foreach (MessageState message in left)
         {
             if (!isOrderly && message.IsBegun)
                 message.Losses++;
             message.IsDoubted |= !isOrderly;
+            if (!isOrderly && message.IsBegun && !isOnly && message.Deliveries == settings.MaxDeliveries)
+            {
+                // Any of them may have ended the member: it gets another delivery, alone.
+                message.Losses = Math.Max(2, message.Losses);
+                message.Deliveries--;
+            }
             Return(message, isOrderly || !message.IsBegun ? message.Deliveries - 1 : message.Deliveries, now);
         }
     }
