@@ -157,7 +157,7 @@ public sealed class DurableTopicTests
         await client.SubscribeAsync("t", 1, credit: 1000);
         await client.OpenProducerAsync("t", 2);
 
-        await server.Broker.DeleteTopicAsync("t");
+        await server.Broker.DeleteTopicAsync("t", TestContext.Current.CancellationToken);
 
         for (int i = 0; i < 2; i++)
         {

@@ -11,6 +11,9 @@ namespace LightQ.IntegrationTests.Delivery;
 /// </summary>
 public sealed class LeftLoopTests
 {
+    private const int Jobs = 5;
+    private static readonly TimeSpan Lock = TimeSpan.FromSeconds(1);
+
     public enum Way
     {
         Loop,
@@ -18,9 +21,6 @@ public sealed class LeftLoopTests
         Batches,
         Fetches,
     }
-
-    private const int Jobs = 5;
-    private static readonly TimeSpan Lock = TimeSpan.FromSeconds(1);
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 

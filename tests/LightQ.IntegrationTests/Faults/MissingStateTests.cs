@@ -370,7 +370,8 @@ public sealed class MissingStateTests
         KnownOffsets known = KnownOffsets.Read(directory);
         JournalReport report = JournalInspector.Inspect(partition, id, knownBelow: epoch => known.Below(id, 0, epoch));
         bool isDamaged = report.IsDamaged || !JournalInspector.IsJournal(partition),
-            areRecordsDamaged = new[] { "catalog", "groups" }.Any(name => IsDamaged(Path.Combine(directory, name)));
+            areRecordsDamaged =
+                IsDamaged(Path.Combine(directory, "catalog")) || IsDamaged(Path.Combine(directory, "groups"));
         var events = new Events();
         try
         {

@@ -387,7 +387,7 @@ public sealed class JsonGatewayTests
         using var lines = new StreamReader(await response.Content.ReadAsStreamAsync(Cancelled));
         for (int i = 0; i < 2; i++)
             Assert.Contains("\"topic\": \"orders\"", await lines.ReadLineAsync(Cancelled), StringComparison.Ordinal);
-        await server.Broker.DeleteTopicAsync("orders");
+        await server.Broker.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         string? last = null;
         while (await lines.ReadLineAsync(Cancelled) is { } line)
             last = line;

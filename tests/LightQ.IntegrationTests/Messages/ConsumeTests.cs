@@ -558,7 +558,7 @@ public sealed class ConsumeTests
             server,
             new Subscribe { Topic = "orders", Credit = 1 }
         );
-        await server.Broker.DeleteTopicAsync("orders");
+        await server.Broker.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.NotFound, "TopicDeleted");
     }
 

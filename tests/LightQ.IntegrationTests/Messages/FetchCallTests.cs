@@ -307,7 +307,7 @@ public sealed class FetchCallTests
         DeliveredMessage job = Assert.Single(await FetchAsync(server, new()));
         Task<DeliveredMessage[]> waiting = FetchAsync(server, new() { Wait = Seconds(60) });
         await WaitsAsync(server);
-        await server.Broker.DeleteTopicAsync("jobs");
+        await server.Broker.DeleteTopicAsync("jobs", TestContext.Current.CancellationToken);
         await ControlCalls.FailsAsync(() => waiting, StatusCode.NotFound, "TopicDeleted");
         await server.CreateTopicAsync("jobs", TopicKind.Durable);
         await PublishAsync(server, 1);

@@ -564,7 +564,7 @@ public sealed class PublishTests
         await server.CreateTopicAsync("orders");
         (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
         using PublishStream owned = stream;
-        await server.Broker.DeleteTopicAsync("orders");
+        await server.Broker.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.NotFound, "TopicDeleted");
     }
 

@@ -81,7 +81,7 @@ public sealed class LetterRightsTests
 
         broker.CreateTopic(dead, transient);
         Fails(() => broker.CreateTopic("orders", settings));
-        await broker.DeleteTopicAsync(dead);
+        await broker.DeleteTopicAsync(dead, TestContext.Current.CancellationToken);
         broker.CreateTopic("orders", settings);
         Fails(() => broker.CreateTopic(dead, transient));
         broker.CreateTopic("other", transient);

@@ -97,7 +97,7 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
         Assert.Equal([1L, 2L, 3L, 4L], topic.Partitions.Select(p => p.Log.EndOffset));
         Assert.Equal(3, again.TruncateTopic("orders", 3, 3));
         Assert.Equal([0L, 0L, 0L, 3L], topic.Partitions.Select(p => p.Log.StartOffset));
-        await again.DeleteTopicAsync("orders");
+        await again.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         Assert.Empty(Directory.GetFileSystemEntries(Path.Combine(_directory, "topics")));
     }
 
@@ -109,7 +109,7 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
         {
             Create(broker, "orders", 2);
             ProducerStream producer = Open(broker, 1, out _);
-            deleted = broker.DeleteTopicAsync("orders"); // Waits until the stream has ended.
+            deleted = broker.DeleteTopicAsync("orders", TestContext.Current.CancellationToken); // Waits until the stream has ended.
             producer.Release();
         }
         await deleted;

@@ -124,7 +124,7 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         Directory.Move(Path.Combine(_directory, "hidden"), directory);
         await using LightQBroker again = await OpenAsync();
         Assert.Equal([3L, 3, 3, 3], again.GetTopic("orders").Partitions.Select(p => p.Log.EndOffset));
-        await again.DeleteTopicAsync("orders");
+        await again.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
     }
 
     [Fact]
@@ -132,7 +132,7 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
     {
         Flip(await MakeAsync(), message: 1);
         await using LightQBroker broker = await OpenAsync();
-        await broker.DeleteTopicAsync("orders");
+        await broker.DeleteTopicAsync("orders", TestContext.Current.CancellationToken);
         Assert.Empty(Directory.GetFileSystemEntries(Path.Combine(_directory, "topics")));
     }
 

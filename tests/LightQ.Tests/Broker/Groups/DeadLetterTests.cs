@@ -294,7 +294,7 @@ public sealed class DeadLetterTests
         GroupHost.Settle(member, SettleKind.DeadLetter, taken, 0);
         await host.ReadAsync("jobs.dead", 1);
         await GroupHost.EventuallyAsync(() => host.Group.Committed == 1);
-        await host.AdvanceUntilAsync(host.Broker.DeleteTopicAsync("jobs.dead"));
+        await host.AdvanceUntilAsync(host.Broker.DeleteTopicAsync("jobs.dead", TestContext.Current.CancellationToken));
 
         GroupHost.Settle(member, SettleKind.DeadLetter, taken, 1);
         await host.AdvanceUntilAsync(host.ReadAsync("jobs.dead", 1)); // It is tried again after a while.

@@ -102,7 +102,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
             _producers[key].Dispose();
             _producers.Remove(key);
         }
-        return AdvanceUntilAsync(Broker.DeleteTopicAsync(name));
+        return AdvanceUntilAsync(Broker.DeleteTopicAsync(name, TestContext.Current.CancellationToken));
     }
 
     public Group GroupOf(string topic, int partition) =>
