@@ -301,10 +301,6 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>By which the nodes of the cluster know each other.</summary>
     internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
 
-    /// <summary>Makes true on this node what the others have changed until now.</summary>
-    /// <exception cref="Replication.ReplicationException">The cluster's catalog cannot be read.</exception>
-    internal void CatchUp() => _catalog.CatchUp();
-
     /// <summary>Creates a topic for dead letters; its own name may leave no room for that of another.</summary>
     /// <exception cref="BrokerException">A setting is not allowed, or the name is taken.</exception>
     internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) =>

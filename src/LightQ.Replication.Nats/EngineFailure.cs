@@ -1,3 +1,4 @@
+using System.Security.Authentication;
 using System.Text.Json;
 using LightQ.Broker.Replication;
 using NATS.Client.Core;
@@ -37,6 +38,11 @@ internal static class EngineFailure
                 or JsonException
                 or ObjectDisposedException
                 or IOException;
+
+    /// <summary>Whether the servers reject this broker, or it them: then waiting does not help.</summary>
+    public static bool IsOfConfiguration(Exception? e) =>
+        e is AuthenticationException or NatsServerException { IsAuthError: true }
+        || (e is not null && IsOfConfiguration(e.InnerException));
 
     public static string Describe(Exception e) =>
         e switch

@@ -389,21 +389,26 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         TimeProvider time = _options.TimeProvider;
         long began = time.GetTimestamp();
         if (!_options.Tls.SelfSigned)
-            _tls = OpenTls(time); // A certificate that cannot be used is told before there is a data directory.
+            _tls = _directory.OpenTls(_options, _logger); // A certificate that cannot be used is told before there is a data directory.
         var refusals = new LimitRefusals();
         var engine = _options.Broker with
         {
             StorageEvents = _storageLog,
             Refusals = refusals.In(ServerSettings.BrokerSection),
         };
-        if (
-            await ClusterConnection.OpenAsync(_options, loggers, cancellationToken).ConfigureAwait(false) is { } cluster
-        )
+        _limits = new ServerLimits(_options, refusals, _options.ConnectionTime, _logger);
+        var waiting = new EngineWait(_limits, _tls, loggers);
+        await using (waiting.ConfigureAwait(false))
         {
-            _replication = cluster.Engine;
-            engine = engine with { Replication = cluster };
+            ReplicationOptions? cluster = await waiting
+                .UntilAsync(() => ClusterConnection.OpenAsync(_options, loggers, cancellationToken), cancellationToken)
+                .ConfigureAwait(false);
+            _replication = cluster?.Engine;
+            engine = cluster is null ? engine : engine with { Replication = cluster };
+            _broker = await waiting
+                .UntilAsync(() => _directory.OpenBrokerAsync(engine, time), cancellationToken)
+                .ConfigureAwait(false);
         }
-        _broker = await _directory.OpenBrokerAsync(engine, time).ConfigureAwait(false);
         if (engine.Replication is { } replication)
         {
             await ClusterConnection
@@ -411,8 +416,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
                 .ConfigureAwait(false);
         }
         cancellationToken.ThrowIfCancellationRequested();
-        _tls ??= OpenTls(time);
-        _limits = new ServerLimits(_options, refusals, _options.ConnectionTime, _logger);
+        _tls ??= _directory.OpenTls(_options, _logger);
         _audit = OpenAudit(time);
         _security = Secure(_broker, new SecurityLog(_limits, _logger, _audit));
         _storageLog.Events = _security.Events;
@@ -478,25 +482,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             SecurityAction.BrokerStarted,
             $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS "
                 + $"{(_tls is null ? "off" : "on")}, on {_options.Bind}"
-        );
-    }
-
-    private ServerTls? OpenTls(TimeProvider time)
-    {
-        if (!_options.Tls.IsEnabled)
-            return null;
-        return new ServerTls(
-            _options.Tls.SelfSigned
-                ? SelfSignedCertificate.EnsureIn(
-                    _directory.Path,
-                    _options.Tls,
-                    _options.Bind,
-                    time.GetUtcNow(),
-                    _logger
-                )
-                : _options.Tls,
-            time,
-            _logger
         );
     }
 

@@ -255,6 +255,16 @@ internal static partial class ServerLog
     public static partial void NodeUnprepared(ILogger logger, uint partition, string topic, string node, string reason);
 
     [LoggerMessage(
+        2111,
+        LogLevel.Warning,
+        "The start waits for the engine of the cluster, and goes on by itself when that answers: {Reason}"
+    )]
+    public static partial void WaitsForEngine(ILogger logger, string reason);
+
+    [LoggerMessage(2112, LogLevel.Information, "The engine of the cluster answers, after {Milliseconds} ms")]
+    public static partial void EngineAnswers(ILogger logger, long milliseconds);
+
+    [LoggerMessage(
         2110,
         LogLevel.Warning,
         "Partition {Partition} of {Topic}: its stream has another entry {Sequence} than this node's journal was filled "

@@ -127,7 +127,8 @@ internal sealed class GroupLetters(
         }
         if (done.Count == 0)
             return outcomes;
-        await Task.Run(() => broker.Groups.KeepLetters(topic, group, changed, done), CancellationToken.None)
+        await broker
+            .Decisions.ChangeAsync(() => broker.Groups.KeepLetters(topic, group, changed, done), CancellationToken.None)
             .ConfigureAwait(false);
         foreach (Partition place in done.Keys)
             await TryMoveOnAsync(place, cancellationToken).ConfigureAwait(false);

@@ -69,7 +69,7 @@ internal sealed class StreamSweeper(
         Guid[] due = [.. _seen.Where(s => time.GetElapsedTime(s.Value.Since, now) >= Patience).Select(s => s.Key)];
         if (due.Length == 0)
             return;
-        catalog.CatchUp();
+        await catalog.CatchUpAsync(cancellationToken).ConfigureAwait(false);
         foreach (Guid topic in due.Where(topic => !HasStreams(topic)))
         {
             foreach (string stream in nobodys[topic])

@@ -1,5 +1,5 @@
 using Grpc.Core;
-using LightQ.Broker.Replication;
+using LightQ.Broker;
 using LightQ.Protocol.Control;
 using LightQ.Server.Control;
 using Topic = LightQ.Broker.Topics.Topic;
@@ -45,10 +45,10 @@ internal sealed class ReplicateForward(NodeCalls calls, Method<ReplicateTopicReq
     {
         try
         {
-            await Task.Run(calls.Broker.CatchUp, cancellationToken).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await calls.Broker.Decisions.ReadOnAsync(seen: 0, cancellationToken).ConfigureAwait(false);
             return true;
         }
-        catch (ReplicationException)
+        catch (BrokerException)
         {
             return false;
         }

@@ -177,7 +177,7 @@ internal sealed class GroupsService(
             () => Event(action, context, topic, group, detail?.Invoke() ?? ""),
             async () =>
             {
-                await Task.Run(change).ConfigureAwait(false);
+                await broker.Decisions.ChangeAsync(change).ConfigureAwait(false);
                 return true;
             }
         );

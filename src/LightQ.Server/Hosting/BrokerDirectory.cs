@@ -1,5 +1,6 @@
 using LightQ.Broker;
 using LightQ.Broker.Replication;
+using LightQ.Server.Tls;
 using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 
@@ -27,6 +28,7 @@ internal sealed class BrokerDirectory
 
     /// <summary>Opens the engine on this directory.</summary>
     /// <exception cref="ServerStartException">The directory cannot be used, or what it holds is damaged.</exception>
+    /// <exception cref="ReplicationException">The cluster's catalog cannot be read now.</exception>
     public async Task<LightQBroker> OpenBrokerAsync(BrokerOptions options, TimeProvider time)
     {
         try
@@ -46,7 +48,7 @@ internal sealed class BrokerDirectory
         {
             throw new ServerStartException(ServerStartFailure.DamagedData, e.Message, e);
         }
-        catch (Exception e) when (e is ReplicationException or BrokerException)
+        catch (BrokerException e)
         {
             throw new ServerStartException(ServerStartFailure.Configuration, $"Cluster:Engine: {e.Message}", e);
         }
@@ -58,6 +60,23 @@ internal sealed class BrokerDirectory
                 e
             );
         }
+    }
+
+    /// <summary>TLS as the options say; a certificate that the broker makes itself is in this directory.</summary>
+    /// <returns>Null without TLS.</returns>
+    /// <exception cref="ServerStartException">A certificate cannot be used.</exception>
+    public ServerTls? OpenTls(LightQServerOptions options, ILogger logger)
+    {
+        if (!options.Tls.IsEnabled)
+            return null;
+        TimeProvider time = options.TimeProvider;
+        return new ServerTls(
+            options.Tls.SelfSigned
+                ? SelfSignedCertificate.EnsureIn(Path, options.Tls, options.Bind, time.GetUtcNow(), logger)
+                : options.Tls,
+            time,
+            logger
+        );
     }
 
     /// <summary>Deletes a temporary directory.</summary>

@@ -38,7 +38,8 @@ internal static class ClusterConnection
     }
 
     /// <summary>Connects, if there is a cluster in the settings. The engine is the caller's to dispose.</summary>
-    /// <exception cref="ServerStartException">The log cannot be reached, or the program has no engine.</exception>
+    /// <exception cref="ServerStartException">A setting is wrong, or the program has no engine.</exception>
+    /// <exception cref="ReplicationException">The log cannot be reached now.</exception>
     public static async Task<ReplicationOptions?> OpenAsync(
         LightQServerOptions options,
         ILoggerFactory loggers,
@@ -79,7 +80,7 @@ internal static class ClusterConnection
                 RequireSync = cluster.RequireSync,
             };
         }
-        catch (Exception e) when (e is ReplicationException or ArgumentException)
+        catch (ArgumentException e)
         {
             throw new ServerStartException(
                 ServerStartFailure.Configuration,
