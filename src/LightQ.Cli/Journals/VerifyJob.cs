@@ -14,6 +14,14 @@ internal sealed class VerifyJob(string path, OutputFormat output)
     /// <returns>The exit code: 1 when something is damaged.</returns>
     public int Run(CancellationToken cancellationToken)
     {
+        VerifyView view = Look(cancellationToken);
+        Write(view);
+        return view.Verdict == "clean" ? ExitCode.Ok : ExitCode.Failed;
+    }
+
+    /// <summary>What it finds.</summary>
+    public VerifyView Look(CancellationToken cancellationToken)
+    {
         using JournalTarget target = JournalTarget.Open(path);
         var journals = new List<JournalView>();
         foreach (string directory in target.Records)
@@ -39,18 +47,15 @@ internal sealed class VerifyJob(string path, OutputFormat output)
         _console.EndProgress();
         string[] missing = [.. target.MissingTopics];
         bool isClean = missing.Length == 0 && !target.IsCatalogGone && journals.TrueForAll(j => j.Verdict == "clean");
-        Write(
-            new VerifyView(
-                target.Path,
-                isClean ? "clean" : "damaged",
-                journals,
-                missing,
-                target.IsCatalogGone,
-                target.Cluster?.Cluster,
-                target.Cluster?.Node
-            )
+        return new VerifyView(
+            target.Path,
+            isClean ? "clean" : "damaged",
+            journals,
+            missing,
+            target.IsCatalogGone,
+            target.Cluster?.Cluster,
+            target.Cluster?.Node
         );
-        return isClean ? ExitCode.Ok : ExitCode.Failed;
     }
 
     private void Write(VerifyView view)

@@ -107,6 +107,7 @@ public sealed class BackupTests
             $"The group began anew: {again.Count} of {found.Count} messages came again."
         );
         Assert.Empty(restored.Log.Errors);
+        Assert.DoesNotContain(restored.Log.Lines, l => l.Message.StartsWith("Made anew", StringComparison.Ordinal));
     }
 
     [Fact]

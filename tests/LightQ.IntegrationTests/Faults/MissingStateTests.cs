@@ -5,6 +5,8 @@ using LightQ.Broker;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
+using LightQ.Cli.Journals;
+using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.IntegrationTests.Docs;
 using LightQ.Protocol.Frames;
@@ -220,6 +222,7 @@ public sealed class MissingStateTests
         if (damaged.Length == 0)
             return "–";
         DataDirectory.CopyAsKilled(from, directory);
+        await File.WriteAllTextAsync(Path.Combine(directory, DataDirectoryLock.FileName), "1\n", Cancelled);
         foreach (string path in damaged)
         {
             string relative = Path.GetRelativePath(from, path),
@@ -365,13 +368,10 @@ public sealed class MissingStateTests
 
     private static async Task<string> StartAsync(string directory, Guid id)
     {
-        string partition = Path.Combine(directory, "topics", id.ToString("N"), "0"),
-            brokerId = ReadId(Path.Combine(directory, "..", "killed"));
-        KnownOffsets known = KnownOffsets.Read(directory);
-        JournalReport report = JournalInspector.Inspect(partition, id, knownBelow: epoch => known.Below(id, 0, epoch));
-        bool isDamaged = report.IsDamaged || !JournalInspector.IsJournal(partition),
-            areRecordsDamaged =
-                IsDamaged(Path.Combine(directory, "catalog")) || IsDamaged(Path.Combine(directory, "groups"));
+        string brokerId = ReadId(Path.Combine(directory, "..", "killed"));
+        VerifyView verified = new VerifyJob(directory, OutputFormat.Json).Look(Cancelled);
+        bool isDamaged = verified.Verdict == "damaged",
+            isNoted = verified.Journals.Any(j => j.Findings.Count > 0);
         var events = new Events();
         try
         {
@@ -385,7 +385,6 @@ public sealed class MissingStateTests
                 },
                 TimeProvider.System
             );
-            Assert.False(areRecordsDamaged, "Verify finds damage, and the broker starts.");
             Topic topic = broker.Topics.Single(t => t.Id == id);
             Guid grouped = broker.GetTopic("orders").Id;
             if (topic.Partitions[0].Refusal is not null)
@@ -404,30 +403,20 @@ public sealed class MissingStateTests
                 || !broker.TryGetTopic("late", out _)
                 || KnownOffsets.Read(directory).Below(grouped, 0, 1) < (Messages + FirstMessages) / 2
                 || broker.Id.ToString("N") != brokerId;
-            return isLost && events.Said > 0 ? "reported"
-                : events.Said > 0 || report.Findings.Count > 0 ? "rebuilt"
-                : isLost ? "not known"
-                : "whole";
+            if (events.Said > 0 || isNoted)
+                return isLost ? "reported" : "rebuilt";
+            Assert.False(isDamaged, "Verify finds damage, and the broker starts.");
+            return isLost ? "not known" : "whole";
         }
         catch (Exception e) when (e is JournalCorruptException or DataDirectoryException or JournalFormatException)
         {
+            bool isId = e.Message.Contains("broker-id", StringComparison.Ordinal); // No journal.
+            Assert.True(isDamaged || isId, $"The start refuses, and verify finds nothing: {e.Message}");
             return "refused";
         }
     }
 
     private static string ReadId(string directory) => File.ReadAllText(Path.Combine(directory, "broker-id"))[..32];
-
-    private static bool IsDamaged(string records)
-    {
-        try
-        {
-            return JournalInspector.InspectRecords(records).IsDamaged;
-        }
-        catch (FileNotFoundException)
-        {
-            return false;
-        }
-    }
 
     private static (long Messages, long Gap) Read(ITopicLog log)
     {
