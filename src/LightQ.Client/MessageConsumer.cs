@@ -28,10 +28,8 @@ public sealed class MessageConsumer : IAsyncDisposable
     private readonly InFlightWindow _window;
     private readonly TimeProvider _time;
     private readonly TimeSpan _maxLockRenewal;
-    private readonly List<DeliveryLock> _fetched = [];
-    private List<Message> _returned = [];
-    private readonly Holder _holder = new();
     private readonly CancellationTokenSource _closing = new();
+    private List<Message> _returned = [];
     private IAsyncEnumerator<Message>? _messages;
     private Task<bool>? _next;
     private DeliveryLock _last;
@@ -103,7 +101,6 @@ public sealed class MessageConsumer : IAsyncDisposable
             if (message.DeliveryLock.TryAbandon(message.Offset))
                 break;
         }
-        LetGo();
         await _closing.CancelAsync().ConfigureAwait(false);
         await CloseAsync().ConfigureAwait(false);
         _closing.Dispose();
@@ -123,7 +120,6 @@ public sealed class MessageConsumer : IAsyncDisposable
         CancellationToken cancellationToken
     )
     {
-        LetGo();
         _returned = [];
         _window.Fetch(maxMessages);
         List<Message> messages = [];
@@ -185,14 +181,6 @@ public sealed class MessageConsumer : IAsyncDisposable
         }
     }
 
-    /// <summary>The locks of what the last fetch returned are renewed no longer.</summary>
-    private void LetGo()
-    {
-        foreach (DeliveryLock fetched in _fetched)
-            fetched.LetGo(_holder);
-        _fetched.Clear();
-    }
-
     /// <summary>Takes the message that has come.</summary>
     /// <returns>False when its lock has run out.</returns>
     private async Task<bool> TakeAsync(List<Message> messages)
@@ -208,10 +196,8 @@ public sealed class MessageConsumer : IAsyncDisposable
         }
         _next = null;
         Message message = _messages!.Current;
-        if (!message.DeliveryLock.TryHold(_holder, _maxLockRenewal))
+        if (!message.DeliveryLock.TryExtend(_maxLockRenewal))
             return false;
-        if (message.DeliveryCount != 0)
-            _fetched.Add(message.DeliveryLock);
         messages.Add(message);
         return true;
     }
@@ -238,11 +224,5 @@ public sealed class MessageConsumer : IAsyncDisposable
         _ = _next?.Exception;
         await _messages.DisposeAsync().ConfigureAwait(false);
         (_messages, _next) = (null, null);
-    }
-
-    /// <summary>Keeps what was fetched. That a lock is lost shows when its message is settled.</summary>
-    private sealed class Holder : ILockHolder
-    {
-        public void OnLockLost() { }
     }
 }

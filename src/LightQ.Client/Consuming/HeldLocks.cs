@@ -244,11 +244,8 @@ internal sealed class HeldLocks : IDisposable
             Close();
             if (!_byId.TryGetValue(id, out HeldLock? held) || held.Holders is null || !held.Holders.Remove(holder))
                 return;
-            if (held.Holders.Count != 0)
-                return;
-            held.Holders = null;
-            if (!held.IsRead)
-                held.KeepUntil = 0;
+            if (held.Holders.Count == 0)
+                held.Holders = null;
         }
     }
 

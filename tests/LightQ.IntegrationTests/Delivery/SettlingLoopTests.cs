@@ -114,6 +114,81 @@ public sealed class SettlingLoopTests
         }
     }
 
+    [Theory]
+    [InlineData("loop")]
+    [InlineData("fetches")]
+    [InlineData("handlers")]
+    public async Task What_is_in_hand_keeps_its_lock_while_later_messages_are_worked_on(string how)
+    {
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancelled);
+        await using LightQClient client = broker.CreateClient();
+        await PublishAsync(client, 100);
+        Func<Task<SettleOutcome>>? first = null;
+        int later = 0;
+
+        switch (how)
+        {
+            case "loop":
+                await foreach (Message job in client.ConsumeAsync("jobs", Explicit(), Cancelled))
+                {
+                    if (await IsDoneAsync(() => job.CompleteAsync(Cancelled).AsTask()))
+                        break;
+                }
+
+                break;
+            case "fetches":
+                await using (MessageConsumer consumer = client.CreateConsumer("jobs", Explicit()))
+                {
+                    bool isDone = false;
+                    while (!isDone)
+                    {
+                        Message job = (await consumer.FetchAsync(1, Patience, cancellationToken: Cancelled))[0];
+                        isDone = await IsDoneAsync(() => job.CompleteAsync(Cancelled).AsTask());
+                    }
+                }
+
+                break;
+            default:
+                await using (
+                    LightQProcessor processor = client.CreateProcessor(
+                        "jobs",
+                        "workers",
+                        new() { AutoComplete = false }
+                    )
+                )
+                {
+                    var over = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                    processor.ProcessMessageAsync += async args =>
+                    {
+                        Message job = args.Message;
+                        if (!over.Task.IsCompleted && await IsDoneAsync(() => job.CompleteAsync().AsTask()))
+                            over.TrySetResult();
+                    };
+                    await processor.StartAsync(Cancelled);
+                    await over.Task.WaitAsync(Patience, Cancelled);
+                }
+
+                break;
+        }
+
+        // The first stays in hand for three locks.
+        async Task<bool> IsDoneAsync(Func<Task<SettleOutcome>> complete)
+        {
+            if (first is null)
+            {
+                first = complete;
+                return false;
+            }
+            broker.Time.Advance(Lock / 4);
+            await client.PingAsync(Cancelled);
+            Assert.Equal(SettleOutcome.Done, await complete());
+            if (++later < 12)
+                return false;
+            Assert.Equal(SettleOutcome.Done, await first());
+            return true;
+        }
+    }
+
     [Fact]
     public async Task What_hangs_is_given_up_in_the_end_and_late_completions_are_said_once()
     {
