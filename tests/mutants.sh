@@ -18,7 +18,7 @@ printf '| planted bug | what it does | tests that turn red |\n|---|---|---|\n' >
 row() {
     local what tests
     what=$(grep -B1 "bool $1 =>" src/LightQ.Storage/Files/Mutation.cs | sed -nE 's:.*<summary>(.*)</summary>.*:\1:p')
-    tests=$(sed -E 's/\..*$//; s/\(.*//' <(sed -E 's/^Faults\.//' "$work/$1.red") | sort | uniq -c | awk '{print $2 " (" $1 ")"}' | paste -sd, | sed 's/,/, /g')
+    tests=$(sed -E 's/\..*$//; s/\(.*//' <(sed -E 's/^(Faults|Groups)\.//' "$work/$1.red") | sort | uniq -c | awk '{print $2 " (" $1 ")"}' | paste -sd, | sed 's/,/, /g')
     printf '| `%s` | %s | %s |\n' "$1" "$what" "${tests:-none: it survived}" >>"$table"
 }
 
@@ -32,7 +32,7 @@ build() {
 # run NAME: runs the tests on what is in $work/tests; leaves the names of those that turned red in $work/NAME.red.
 run() {
     local code=0
-    timeout 600 "$work/tests/LightQ.Tests" -noColor -namespace LightQ.Tests.Storage -namespace LightQ.Tests.Storage.Faults -namespace LightQ.Tests.Broker >"$work/log" 2>&1 || code=$?
+    timeout 600 "$work/tests/LightQ.Tests" -noColor -namespace LightQ.Tests.Storage -namespace LightQ.Tests.Storage.Faults -namespace LightQ.Tests.Broker -namespace LightQ.Tests.Broker.Groups >"$work/log" 2>&1 || code=$?
     [ "$code" -eq 124 ] || grep -q '^=== TEST EXECUTION SUMMARY' "$work/log" || { tail -n 20 "$work/log"; exit 2; }
     sed -nE 's/^ +LightQ\.Tests\.(Storage|Broker)\.(.*) \[FAIL\]$/\2/p' "$work/log" | sort -u >"$work/$1.red"
     [ "$code" -ne 124 ] || echo "(did not end)" >>"$work/$1.red"

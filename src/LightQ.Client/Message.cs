@@ -12,7 +12,8 @@ namespace LightQ.Client;
 /// <summary>A received message: body, key, headers and its position in the topic.</summary>
 /// <remarks>
 /// Good for as long as it is referenced, on any thread, as is all memory that it hands out. Messages that came together
-/// share memory: one that is kept may keep up to 8 KiB that were delivered with it.
+/// share memory: one that is kept may keep up to 8 KiB that were delivered with it. The default of this type is no
+/// message: to read it is an <see cref="InvalidOperationException"/>.
 /// </remarks>
 public readonly struct Message
 {
@@ -41,13 +42,13 @@ public readonly struct Message
     public int Partition { get; }
 
     /// <summary>The body; empty for a tombstone.</summary>
-    public ReadOnlyMemory<byte> Body => new(_memory, BodyStart, BodyLength);
+    public ReadOnlyMemory<byte> Body => new(Memory, BodyStart, BodyLength);
 
     /// <summary>The body as a span, which is faster to get than <see cref="Body"/>.</summary>
-    public ReadOnlySpan<byte> BodySpan => new(_memory, BodyStart, BodyLength);
+    public ReadOnlySpan<byte> BodySpan => new(Memory, BodyStart, BodyLength);
 
     /// <summary>The key; empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Key => HasKey ? new(_memory, _record + RecordLayout.FixedSize, KeyField) : default;
+    public ReadOnlyMemory<byte> Key => HasKey ? new(Memory, _record + RecordLayout.FixedSize, KeyField) : default;
 
     /// <summary>Whether there is a key; it may be empty.</summary>
     public bool HasKey => KeyField != RecordLayout.NoKey;
@@ -86,11 +87,14 @@ public readonly struct Message
     /// <summary>What the message is settled with.</summary>
     internal DeliveryLock DeliveryLock => _lock;
 
-    private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(_memory.AsSpan(_record));
+    // Costs nothing: what follows asks the same of an array.
+    private byte[] Memory => _memory ?? throw NoMessage();
 
-    private int KeyField => BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_record + 4));
+    private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(Memory.AsSpan(_record));
 
-    private int HeadersLength => BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_record + 6));
+    private int KeyField => BinaryPrimitives.ReadUInt16LittleEndian(Memory.AsSpan(_record + 4));
+
+    private int HeadersLength => BinaryPrimitives.ReadUInt16LittleEndian(Memory.AsSpan(_record + 6));
 
     private int KeyLength => KeyField != RecordLayout.NoKey ? KeyField : 0;
 
@@ -99,10 +103,10 @@ public readonly struct Message
     private int BodyStart => _record + RecordLayout.FixedSize + KeyLength + HeadersLength;
 
     internal ReadOnlySpan<byte> HeaderBytes =>
-        _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
+        Memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
 
     private BatchView BatchHeader =>
-        new(_memory.AsSpan(0, BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(BatchLayout.HeaderLength))));
+        new(Memory.AsSpan(0, BinaryPrimitives.ReadUInt16LittleEndian(Memory.AsSpan(BatchLayout.HeaderLength))));
 
     /// <summary>The value of the first header of a name.</summary>
     /// <param name="name">The name; compared byte by byte in UTF-8.</param>
@@ -319,4 +323,7 @@ public readonly struct Message
             settle is null && deliveryCount == 0 ? default : MadeMessage.Lock(deliveryCount, settle);
         return new Message(memory, record, offset, partition, deliveryLock);
     }
+
+    private static InvalidOperationException NoMessage() =>
+        new("It is no message but the default of its type: no consumer has received it, and nothing made it.");
 }

@@ -12,6 +12,30 @@ public sealed class MadeMessageTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    public void The_default_of_the_type_says_that_it_is_no_message()
+    {
+        Func<object?>[] reads =
+        [
+            () => default(Message).Body,
+            () => default(Message).BodySpan.Length,
+            () => default(Message).Key,
+            () => default(Message).HasKey,
+            () => default(Message).IsTombstone,
+            () => default(Message).Headers.MoveNext(),
+            () => default(Message).TryGetHeader("origin", out _),
+            () => default(Message).Timestamp,
+            () => default(Message).AppendTime,
+            () => default(Message).MessageId,
+            () => default(Message).GetText(),
+            () => default(Message).CompleteAsync(Cancel),
+            () => default(Message).AbandonAsync(cancellationToken: Cancel),
+            () => default(Message<string>).Raw.Body,
+        ];
+        Assert.All(reads, read => Assert.Throws<InvalidOperationException>(read));
+        Assert.Throws<InvalidOperationException>(() => default(Message).QueueCompletion());
+    }
+
+    [Fact]
     public void It_has_what_it_was_made_with()
     {
         Message message = Message.Create(

@@ -384,6 +384,42 @@ public sealed class FrameGoldenTests
     }
 
     [Fact]
+    public void Settle_of_what_is_begun_and_what_goes_back_has_its_golden_bytes()
+    {
+        byte[] golden = Hex.Bytes(
+            """
+            4a000000 0b000000 02000000 04000000 02000000 00000000 e8030000 00000000
+            03000000 09000000 00000000 06000000 eb030000 00000000 01000000 09000000
+            00000000 05000000 0000
+            """
+        );
+        SettleRange[] ranges = [new(SettleKind.Begin, 9, 1000, 3), new(SettleKind.Return, 9, 1003, 1)];
+        var written = new byte[SettleFrame.SizeOf(ranges.Length)];
+        Assert.Equal(golden.Length, SettleFrame.Write(written, 2, 4, ranges));
+        Assert.Equal(golden, written);
+        var read = new SettleFrame(Body(golden, FrameType.Settle, 2, 4));
+        Assert.Equal((ranges[0], ranges[1]), (read[0], read[1]));
+    }
+
+    [Fact]
+    public void GroupDeliver_of_doubted_messages_has_its_golden_bytes()
+    {
+        byte[] golden = Hex.Bytes(
+            """
+            28000000 13030000 02000000 00000000 eb030000 00000000 01000000 0a000000
+            02000000 30750000
+            """
+        );
+        var delivery = new GroupDelivery(1003, 1, 10, 2, 30_000, IsDoubted: true);
+        var written = new byte[GroupDeliverFrame.HeadSize];
+        Assert.Equal(GroupDeliverFrame.HeadSize, GroupDeliverFrame.WriteHead(written, 2, delivery, 0));
+        Assert.Equal(golden, written);
+        const byte Flags = GroupDeliverFrame.SameBatch | GroupDeliverFrame.Doubted;
+        var read = new GroupDeliverFrame(Flags, Body(golden, FrameType.GroupDeliver, 2, 0, Flags));
+        Assert.Equal(delivery, read.Delivery);
+    }
+
+    [Fact]
     public void Settled_has_its_golden_bytes()
     {
         byte[] golden = Hex.Bytes(
