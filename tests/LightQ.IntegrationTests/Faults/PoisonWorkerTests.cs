@@ -56,7 +56,10 @@ public sealed class PoisonWorkerTests
         await foreach (
             DeadLetterInfo letter in client.DeadLetters.ListAsync(Topic, GroupName, cancellationToken: Cancel)
         )
+        {
             letters.Add(letter);
+        }
+
         DeadLetterInfo dead = Assert.Single(letters);
         Assert.Equal((0L, MaxDeliveries), (dead.OriginalOffset, dead.Deliveries));
         Assert.Equal(

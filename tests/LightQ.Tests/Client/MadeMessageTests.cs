@@ -27,8 +27,8 @@ public sealed class MadeMessageTests
             () => default(Message).AppendTime,
             () => default(Message).MessageId,
             () => default(Message).GetText(),
-            () => default(Message).CompleteAsync(Cancel),
-            () => default(Message).AbandonAsync(cancellationToken: Cancel),
+            () => default(Message).CompleteAsync(Cancel).AsTask(),
+            () => default(Message).AbandonAsync(cancellationToken: Cancel).AsTask(),
             () => default(Message<string>).Raw.Body,
         ];
         Assert.All(reads, read => Assert.Throws<InvalidOperationException>(read));
