@@ -150,9 +150,9 @@ public sealed record ConsumeOptions
     /// <summary>
     /// In a group with <see cref="SettleMode.Explicit"/>: for how long the client renews the lock of what the
     /// application has in its hands, counted from when it got it: what a loop or a fetch has given it and it has not
-    /// settled, whatever it has got since. 0 to 24 h, default 5 min; 0 never renews it. After that the lock expires, and the message
-    /// is redelivered. The limit protects against work that hangs. Messages that wait in the client need no limit:
-    /// their locks are renewed while the loop goes on.
+    /// settled, whatever it has got since. 0 to 24 h, default 5 min; 0 never renews it. After that the lock expires,
+    /// and the message is redelivered. The limit protects against work that hangs. Messages that wait in the client
+    /// need no limit: their locks are renewed while the loop goes on.
     /// </summary>
     public TimeSpan MaxLockRenewal
     {

@@ -389,7 +389,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         TimeProvider time = _options.TimeProvider;
         long began = time.GetTimestamp();
         if (!_options.Tls.SelfSigned)
-            _tls = _directory.OpenTls(_options, _logger); // A certificate that cannot be used is told before there is a data directory.
+            // A certificate that cannot be used is told before there is a data directory.
+            _tls = _directory.OpenTls(_options, _logger);
         var refusals = new LimitRefusals();
         var engine = _options.Broker with
         {

@@ -8,7 +8,7 @@ namespace LightQ.Client.Consuming;
 /// <param name="Settlements">Settles the messages; null when the consumer does not settle them.</param>
 /// <param name="DeliveryId">The delivery; 0 on a broadcast subscription.</param>
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
-/// <param name="LockedUntil">When their lock was to expire as they came, by the client's clock, in ticks of UTC.</param>
+/// <param name="LockedUntil">When their lock was to expire as they came, by the client's clock, in UTC ticks.</param>
 /// <param name="IsDoubted">Whether the messages were with a member that came to an end.</param>
 internal readonly record struct DeliveryLock(
     Settlements? Settlements,

@@ -237,8 +237,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     }
 
     /// <summary>
-    /// The loop is left, by an exception or a break, with messages that it has not settled: the first of them may be why.
-    /// It is not as when the loop is cancelled: without a count, one that cannot be worked on would come for ever.
+    /// The loop is left, by an exception or a break, with messages that it has not settled: the first of them may be
+    /// why. It is not as when the loop is cancelled: without a count, one that cannot be worked on would come for ever.
     /// </summary>
     private void Abandon()
     {
