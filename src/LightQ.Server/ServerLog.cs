@@ -265,6 +265,13 @@ internal static partial class ServerLog
     public static partial void EngineAnswers(ILogger logger, long milliseconds);
 
     [LoggerMessage(
+        2113,
+        LogLevel.Warning,
+        "The clock of node {Node} is {Milliseconds} ms ahead of this node's: synchronize the clocks of both machines"
+    )]
+    public static partial void NodeClockDiffers(ILogger logger, string node, long milliseconds);
+
+    [LoggerMessage(
         2110,
         LogLevel.Warning,
         "Partition {Partition} of {Topic}: its stream has another entry {Sequence} than this node's journal was filled "

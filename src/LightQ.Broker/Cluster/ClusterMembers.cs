@@ -31,6 +31,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
     private readonly Dictionary<PartitionId, PartitionNews> _own = [];
     private readonly List<PartitionNews> _news = [];
     private readonly MemberQuestions _questions;
+    private readonly MemberClocks _clocks;
     private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private string _data,
         _control;
@@ -52,6 +53,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
         (_options, _time) = (options, time);
         (_data, _control) = (options.DataAddress, options.ControlAddress);
         _table = new MemberTable(options.Members, time);
+        _clocks = new MemberClocks(time, (node, ahead) => Events?.OnClockDiffers(node, ahead));
         _channel = $"LQ_{options.Cluster}_members";
         _questions = new MemberQuestions(options.Members, time, Send);
         if (!options.IsAdvertisedLater)
@@ -142,6 +144,9 @@ internal sealed class ClusterMembers : IAsyncDisposable
 
     /// <summary>A node, if it has been heard of.</summary>
     public Member? Find(string node) => _table.Find(node);
+
+    /// <summary>What the clock of a node says now; this node's where the other has not said its own.</summary>
+    public DateTimeOffset TimeAt(string node) => _clocks.TimeAt(node);
 
     /// <summary>The partitions that a node leads.</summary>
     public IReadOnlyList<PartitionId> LedBy(string node) => _table.LedBy(node);
@@ -330,6 +335,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
                 Data = _data,
                 Control = _control,
                 Version = _options.Version,
+                Time = _time.GetUtcNow().ToUnixTimeMilliseconds(),
                 Partitions = news,
             };
         }
@@ -371,6 +377,10 @@ internal sealed class ClusterMembers : IAsyncDisposable
             // What it leads it knows better.
             if (message.Run == Run)
                 message = message with { Partitions = [], Part = null, Command = null, Answer = null };
+        }
+        else if (message.Time != 0)
+        {
+            _clocks.Note(message.Node, DateTimeOffset.FromUnixTimeMilliseconds(message.Time));
         }
         Announce(_table.Apply(message));
         if (message.Command is { } command && command.Node == Node && message.Node != Node)

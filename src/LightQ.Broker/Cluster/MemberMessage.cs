@@ -30,6 +30,9 @@ internal sealed record MemberMessage
     /// <summary>The broker's version.</summary>
     public string Version { get; init; } = "";
 
+    /// <summary>The node's time, in unix milliseconds; 0 where it does not say.</summary>
+    public long Time { get; init; }
+
     /// <summary>What is new of partitions, or a part of all.</summary>
     public IReadOnlyList<PartitionNews> Partitions { get; init; } = [];
 

@@ -29,7 +29,7 @@ internal sealed class NodeLinks : INodes, IDisposable
         if (broker.Replicas.Members is not { } members)
             return null;
         var channels = new NodeChannels(members, NodeTls.OptionsOf(tls, options.Cluster.NodeCaFile));
-        var tokens = new NodeTokens(broker.GetNodeSecret(), members.Node, broker, options.TimeProvider);
+        var tokens = new NodeTokens(broker.GetNodeSecret(), members.Node, broker, options.TimeProvider, members.TimeAt);
         var leaders = new Leaders(members, options.ConnectionTime);
         var calls = new NodeCalls(broker, leaders, tokens, channels);
         broker.LetterCarrier = new LetterCarrier(leaders, tokens, channels);

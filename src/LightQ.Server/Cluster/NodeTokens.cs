@@ -17,12 +17,23 @@ namespace LightQ.Server.Cluster;
 /// 40      to, method; the caller, see PrincipalFormat
 /// </code>
 /// </remarks>
-internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker, TimeProvider time)
+/// <param name="secret">The cluster's.</param>
+/// <param name="node">This node.</param>
+/// <param name="broker">Its engine.</param>
+/// <param name="time">Its clock.</param>
+/// <param name="timeAt">What the clock of another node says: that one judges the token by its own.</param>
+internal sealed class NodeTokens(
+    byte[] secret,
+    string node,
+    LightQBroker broker,
+    TimeProvider time,
+    Func<string, DateTimeOffset> timeAt
+)
 {
     /// <summary>The metadata's name.</summary>
     public const string MetadataName = "lightq-node";
 
-    /// <summary>For the way, and for clocks that differ.</summary>
+    /// <summary>For the way, and for what is not known of the other node's clock.</summary>
     private static readonly TimeSpan Life = TimeSpan.FromMinutes(1);
 
     /// <summary>Makes one.</summary>
@@ -36,7 +47,7 @@ internal sealed class NodeTokens(byte[] secret, string node, LightQBroker broker
         bytes.Position = bytes.Length;
         using (var writer = new BinaryWriter(bytes, Encoding.UTF8, leaveOpen: true))
         {
-            writer.Write((time.GetUtcNow() + Life).ToUnixTimeMilliseconds());
+            writer.Write((timeAt(to) + Life).ToUnixTimeMilliseconds());
             writer.Write(to);
             writer.Write(method);
             PrincipalFormat.Write(writer, caller);

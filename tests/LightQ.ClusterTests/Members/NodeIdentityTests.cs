@@ -4,6 +4,7 @@ using Google.Protobuf;
 using Grpc.Core;
 using Grpc.Net.Client;
 using LightQ.Broker;
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Users;
 using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
@@ -133,7 +134,33 @@ public sealed class NodeIdentityTests : IAsyncLifetime
         Assert.NotEqual(StatusCode.OK, await CallAsync(own.Issue("b", Stats, Principal.OfToken(alice, hash)), "1"));
         Assert.NotEqual(StatusCode.OK, await CallAsync(own.Issue("b", Stats, Principal.Anonymous(true)), "1"));
 
-        NodeTokens Tokens(byte[] by, TimeSpan ahead = default) => new(by, "b", b, new Ahead(ahead));
+        NodeTokens Tokens(byte[] by, TimeSpan ahead = default)
+        {
+            var clock = new Ahead(ahead);
+            return new(by, "b", b, clock, _ => clock.GetUtcNow());
+        }
+    }
+
+    [Theory]
+    [InlineData(-3_600)]
+    [InlineData(3_600)]
+    public void The_one_that_calls_says_by_the_others_clock_when_its_token_ends(int seconds)
+    {
+        TimeSpan ahead = TimeSpan.FromSeconds(seconds);
+        LightQBroker b = _cluster.B.Broker;
+        byte[] secret = b.GetNodeSecret();
+        List<(string, TimeSpan)> told = [];
+        var clocks = new MemberClocks(TimeProvider.System, (node, by) => told.Add((node, by)));
+        var caller = new NodeTokens(secret, "a", _cluster.A.Broker, TimeProvider.System, clocks.TimeAt);
+        var other = new NodeTokens(secret, "b", b, new Ahead(ahead), _ => default);
+        Assert.Throws<BrokerException>(() => other.Verify(caller.Issue("b", Stats, Principal.Admin()), Stats));
+        for (int i = 0; i < 3; i++)
+            clocks.Note("b", TimeProvider.System.GetUtcNow() + ahead);
+        Assert.True(other.Verify(caller.Issue("b", Stats, Principal.Admin()), Stats).Kind == PrincipalKind.Admin);
+        Assert.Equal("b", Assert.Single(told).Item1); // Once, however often it is heard.
+        clocks.Note("b", TimeProvider.System.GetUtcNow());
+        clocks.Note("b", TimeProvider.System.GetUtcNow() + ahead);
+        Assert.Equal(2, told.Count);
     }
 
     [Fact]

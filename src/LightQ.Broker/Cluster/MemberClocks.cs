@@ -1,0 +1,48 @@
+namespace LightQ.Broker.Cluster;
+
+/// <summary>What the clocks of the other nodes say. Thread-safe.</summary>
+/// <remarks>
+/// Nodes call each other with tokens that end after a minute. The one that calls says by the other's clock when that
+/// is, so that clocks may differ as they like.
+/// </remarks>
+/// <param name="time">The clock of this node.</param>
+/// <param name="differs">
+/// Called when a node's clock differs much from this one's, once until it does no longer; with how far it is ahead.
+/// </param>
+internal sealed class MemberClocks(TimeProvider time, Action<string, TimeSpan> differs)
+{
+    /// <summary>Messages are late by less; certificates, tokens and delayed messages suffer from more.</summary>
+    private static readonly TimeSpan Much = TimeSpan.FromSeconds(10);
+
+    private readonly Lock _lock = new();
+    private readonly Dictionary<string, Heard> _heard = new(StringComparer.Ordinal);
+
+    /// <summary>A node has said its time.</summary>
+    public void Note(string node, DateTimeOffset said)
+    {
+        TimeSpan ahead = said - time.GetUtcNow();
+        bool isMuch = ahead.Duration() >= Much;
+        bool wasMuch;
+        lock (_lock)
+        {
+            bool isKnown = _heard.TryGetValue(node, out Heard before);
+            wasMuch = isKnown && before.IsMuch;
+            _heard[node] = new Heard(said, time.GetTimestamp(), isMuch);
+        }
+        if (isMuch && !wasMuch)
+            differs(node, ahead);
+    }
+
+    /// <summary>What the clock of a node says now; this node's where the other has not said its own.</summary>
+    public DateTimeOffset TimeAt(string node)
+    {
+        lock (_lock)
+        {
+            return _heard.TryGetValue(node, out Heard heard)
+                ? heard.Said + time.GetElapsedTime(heard.At)
+                : time.GetUtcNow();
+        }
+    }
+
+    private readonly record struct Heard(DateTimeOffset Said, long At, bool IsMuch);
+}
