@@ -68,7 +68,6 @@ public sealed class JetStreamEngine : IReplicationEngine
 
     /// <summary>Connects to the first server that answers.</summary>
     /// <exception cref="ReplicationException">None does, or it has no JetStream.</exception>
-    /// <exception cref="ArgumentException">They reject the login, or one side the other's certificate.</exception>
     public static async ValueTask<JetStreamEngine> ConnectAsync(
         NatsEngineOptions options,
         CancellationToken cancellationToken
@@ -79,11 +78,6 @@ public sealed class JetStreamEngine : IReplicationEngine
         {
             await engine.ConnectAsync(cancellationToken).ConfigureAwait(false);
             return engine;
-        }
-        catch (ReplicationException e) when (EngineFailure.IsOfConfiguration(e))
-        {
-            await engine.DisposeAsync().ConfigureAwait(false);
-            throw new ArgumentException(e.Message, e);
         }
         catch
         {

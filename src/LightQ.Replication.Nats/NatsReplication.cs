@@ -16,7 +16,9 @@ public static class NatsReplication
     /// <param name="loggers">Where lost connections are logged.</param>
     /// <param name="cancellationToken">Stops it.</param>
     /// <exception cref="ReplicationException">None answers, or it has no JetStream.</exception>
-    /// <exception cref="ArgumentException">A value is not allowed.</exception>
+    /// <exception cref="ArgumentException">
+    /// A value is not allowed, they reject the login, or one side rejects the other's certificate.
+    /// </exception>
     public static async Task<IReplicationEngine> ConnectAsync(
         string servers,
         string? monitoring,
@@ -24,10 +26,19 @@ public static class NatsReplication
         NatsLogin login,
         ILoggerFactory loggers,
         CancellationToken cancellationToken
-    ) =>
-        await JetStreamEngine
-            .ConnectAsync(Options(servers, monitoring, cluster, login, loggers), cancellationToken)
-            .ConfigureAwait(false);
+    )
+    {
+        try
+        {
+            return await JetStreamEngine
+                .ConnectAsync(Options(servers, monitoring, cluster, login, loggers), cancellationToken)
+                .ConfigureAwait(false);
+        }
+        catch (ReplicationException e) when (EngineFailure.IsOfConfiguration(e))
+        {
+            throw new ArgumentException(e.Message, e);
+        }
+    }
 
     /// <summary>The engine's options for a broker's settings.</summary>
     /// <param name="servers">As <c>nats://HOST:PORT</c> or <c>tls://HOST:PORT</c>, separated by commas.</param>
