@@ -97,7 +97,7 @@ internal sealed class FetchForward(NodeCalls calls, TimeProvider time) : Forward
                     .ConfigureAwait(false);
                 got = await AskAsync(node, [partition], part, context, local).ConfigureAwait(false);
             }
-            catch (Exception e) when (answer.Messages.Count != 0 && Errors.CodeOf(e) is not null)
+            catch (Exception e) when (answer.Messages.Count != 0 && ControlErrors.CodeOf(e) is not null)
             {
                 return answer; // What was fetched is locked: it is for this answer.
             }

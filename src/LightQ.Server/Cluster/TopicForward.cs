@@ -106,7 +106,7 @@ internal sealed class TopicForward<TRequest, TResponse>(NodeCalls calls, TopicRo
     }
 
     private bool MayMiss(Exception thrown) =>
-        Errors.CodeOf(thrown) switch
+        ControlErrors.CodeOf(thrown) switch
         {
             ErrorCode.UnknownGroup or ErrorCode.UnknownPartition => route.IsOfGroup,
             ErrorCode.Unavailable or ErrorCode.ShuttingDown or ErrorCode.NotLeader => route.MayLack,

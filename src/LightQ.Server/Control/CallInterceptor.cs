@@ -36,7 +36,7 @@ internal sealed class CallInterceptor(
                     .DecideAsync(
                         () => new ValueTask<TResponse>(ServeAsync(request, context, continuation)),
                         context.CancellationToken,
-                        static e => Cluster.Errors.CodeOf(e) ?? ErrorCode.None
+                        static e => ControlErrors.CodeOf(e) ?? ErrorCode.None
                     )
                     .ConfigureAwait(false)
                 : await ServeAsync(request, context, continuation).ConfigureAwait(false);

@@ -1,6 +1,7 @@
 using Google.Protobuf.WellKnownTypes;
 using Google.Rpc;
 using Grpc.Core;
+using LightQ.Broker;
 using Status = Grpc.Core.Status;
 
 namespace LightQ.Server.Control;
@@ -15,6 +16,15 @@ internal static class ControlErrors
 
     /// <summary>Whose reasons the details are: <c>google.rpc.ErrorInfo.domain</c>.</summary>
     public const string Domain = "lightq";
+
+    /// <summary>The code of a refusal, by this node or another; null for what has none.</summary>
+    public static ErrorCode? CodeOf(Exception thrown) =>
+        thrown switch
+        {
+            BrokerException refused => refused.Code,
+            RpcException told when Enum.TryParse(told.Trailers.GetValue(CodeTrailer), out ErrorCode code) => code,
+            _ => null,
+        };
 
     /// <summary>An error with the status that belongs to its code.</summary>
     public static RpcException Make(ErrorCode code, string message, Exception? cause = null) =>
