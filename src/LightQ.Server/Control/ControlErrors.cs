@@ -22,7 +22,8 @@ internal static class ControlErrors
         thrown switch
         {
             BrokerException refused => refused.Code,
-            RpcException told when Enum.TryParse(told.Trailers.GetValue(CodeTrailer), out ErrorCode code) => code,
+            RpcException told when System.Enum.TryParse(told.Trailers.GetValue(CodeTrailer), out ErrorCode code) =>
+                code,
             _ => null,
         };
 
