@@ -233,10 +233,10 @@ def hello(client: str, mechanism: str = "anonymous", credentials: str = "") -> b
     return frame(HELLO, body=struct.pack("<4sHHQ", b"LTQ1", 1, 1, 0) + _string(client) + _string(mechanism) + _string(credentials))
 
 
-def open_producer(stream: int, tag: int, topic: str, partition: int, ack_level: int = 0, name: str = "", instance: Optional[int] = None, returning: bool = False) -> bytes:
+def open_producer(stream: int, tag: int, topic: str, partition: int, ack_level: int = 0, name: str = "", instance: Optional[int] = None, returning: bool = False, number: int = 0) -> bytes:
     """Without an instance the body ends behind the name."""
     body = _string(topic) + struct.pack("<IB", partition, ack_level) + _string(name)
-    return frame(OPEN_PRODUCER, stream, tag, body if instance is None else body + struct.pack("<QB", instance, returning))
+    return frame(OPEN_PRODUCER, stream, tag, body if instance is None else body + struct.pack("<QBQ", instance, returning, number))
 
 
 def subscribe(stream: int, tag: int, topic: str, partition: int, start: int = EARLIEST, value: int = 0, group: str = "", settle: int = AUTOMATIC, most: int = 0) -> bytes:

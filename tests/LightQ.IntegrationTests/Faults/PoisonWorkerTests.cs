@@ -16,9 +16,8 @@ public sealed class PoisonWorkerTests
 {
     private const int Messages = 300,
         MaxDeliveries = 10;
-    private const string Topic = "jobs",
-        GroupName = "workers",
-        Variable = "LIGHTQ_POISONED_WORKER";
+    private const string Topic = PoisonWorker.Topic,
+        GroupName = PoisonWorker.GroupName;
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -68,47 +67,6 @@ public sealed class PoisonWorkerTests
         );
     }
 
-    /// <summary>The worker: a part of the test above, in a process of its own.</summary>
-    [Fact(Explicit = true)]
-    [Trait("Plain", "no")]
-    public async Task A_worker_that_the_first_message_kills()
-    {
-        string[]? arguments = Environment.GetEnvironmentVariable(Variable)?.Split('|');
-        Assert.SkipUnless(arguments is not null, "It is a part of another test, in a process of its own.");
-        await using var client = new LightQClient(arguments![0]);
-        if (arguments[1] == "loop")
-        {
-            ConsumeOptions options = new() { Group = GroupName, SettleMode = SettleMode.Explicit };
-            await foreach (Message message in client.ConsumeAsync(Topic, options, Cancel))
-            {
-                Work(message);
-                await message.CompleteAsync(Cancel);
-                if (await IsDoneAsync(client))
-                    return;
-            }
-        }
-        await using LightQProcessor processor = client.CreateProcessor(Topic, GroupName, new() { MaxConcurrency = 4 });
-        processor.ProcessMessageAsync += args =>
-        {
-            Work(args.Message);
-            return Task.CompletedTask;
-        };
-        await processor.StartAsync(Cancel);
-        await Eventually.TrueAsync(() => IsDoneAsync(client), Patience, () => "messages are left");
-    }
-
-    private static void Work(Message message)
-    {
-        if (message.GetText() != "0")
-            return;
-        using Process self = Process.GetCurrentProcess();
-        self.Kill(); // -9
-        Thread.Sleep(Timeout.Infinite);
-    }
-
-    private static async Task<bool> IsDoneAsync(LightQClient client) =>
-        (await client.Groups.GetAsync(Topic, GroupName, Cancel)).Lag == 0;
-
     private static async Task<int> WorkAsync(string server, string kind)
     {
         var start = new ProcessStartInfo(
@@ -119,13 +77,13 @@ public sealed class PoisonWorkerTests
                 "-explicit",
                 "only",
                 "-method",
-                $"{typeof(PoisonWorkerTests).FullName}.{nameof(A_worker_that_the_first_message_kills)}",
+                $"{typeof(PoisonWorker).FullName}.{nameof(PoisonWorker.A_worker_that_the_first_message_kills)}",
             ]
         )
         {
             RedirectStandardOutput = true,
         };
-        start.Environment[Variable] = $"{server}|{kind}";
+        start.Environment[PoisonWorker.Variable] = $"{server}|{kind}";
         using Process worker = Process.Start(start)!;
         string said = await worker.StandardOutput.ReadToEndAsync(Cancel).WaitAsync(Patience, Cancel);
         await worker.WaitForExitAsync(Cancel);
