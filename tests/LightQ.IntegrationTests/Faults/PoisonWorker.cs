@@ -19,7 +19,6 @@ public sealed class PoisonWorker
 
     /// <summary>Works until nothing is left, or the first message has killed it.</summary>
     [Fact(Explicit = true)]
-    [Trait("Plain", "no")]
     public async Task A_worker_that_the_first_message_kills()
     {
         string[]? arguments = Environment.GetEnvironmentVariable(Variable)?.Split('|');

@@ -262,7 +262,7 @@ public sealed class DrainTests
         await using LightQProcessor processor = client.CreateProcessor(
             "jobs",
             "workers",
-            new() { MaxConcurrency = 1, MaxInFlight = 3 }
+            new() { MaxConcurrency = 3, MaxInFlight = 3 } // What no handler has would go back.
         );
         var going = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         client.GoingAway += (_, _) => going.TrySetResult();
