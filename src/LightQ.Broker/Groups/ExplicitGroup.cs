@@ -123,7 +123,7 @@ public sealed class ExplicitGroup : Group
     internal override void Leave(GroupMember member)
     {
         var leaving = (ExplicitMember)member;
-        // A member that closes its stream has settled what it worked on: what it returns counts as not delivered.
+        // A member that closes its stream has settled or abandoned what it worked on: the rest counts as not delivered.
         bool isOrderly = member.CloseRequested == StreamClose.Ordinary;
         lock (Gate)
         {

@@ -17,6 +17,8 @@ internal sealed class BatchEnumerator(
 
     public MessageBatch Current { get; private set; }
 
+    protected override bool HandsOutBatches => true;
+
     protected override (long First, int Count) HandedOut => (Current.BaseOffset, Current.Count);
 
     public ValueTask<bool> MoveNextAsync()

@@ -88,6 +88,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// </summary>
     protected Settlements? Begins { get; private set; }
 
+    /// <summary>Whether batches are handed out whole, and so are left whole.</summary>
+    protected virtual bool HandsOutBatches => false;
+
     /// <summary>What is handed out with the current batch at first.</summary>
     protected abstract (long First, int Count) HandedOut { get; }
 
@@ -242,8 +245,13 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// </summary>
     private void Abandon()
     {
-        if (Lock.Settlements is { Locks: { } locks } settlements && locks.TryFindInHand(out uint id, out long first))
-            settlements.Abandon(id, first, (uint)Unit);
+        if (
+            Lock.Settlements is { Locks: { } locks } settlements
+            && locks.TryFindInHand(out uint id, out long first, out int count)
+        )
+        {
+            settlements.Abandon(id, first, HandsOutBatches ? (uint)count : 1);
+        }
     }
 
     private bool MayGoOn(HeldLock held)

@@ -120,6 +120,15 @@ internal sealed class HeldLock
         return at >= 0 && at < Count && ((Word((int)(at / 64)) >> (int)(at % 64)) & 1) != 0;
     }
 
+    /// <summary>How many messages from one on are not settled, up to an end.</summary>
+    public int OpenFrom(long offset, long end)
+    {
+        long next = offset;
+        while (next < end && IsOpen(next))
+            next++;
+        return (int)(next - offset);
+    }
+
     /// <summary>The first message that is not settled. There must be one.</summary>
     public long FirstOpen()
     {

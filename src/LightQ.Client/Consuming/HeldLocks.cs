@@ -163,24 +163,26 @@ internal sealed class HeldLocks : IDisposable
         }
     }
 
-    /// <summary>Finds the first message that was handed out and is not settled.</summary>
-    public bool TryFindInHand(out uint id, out long first)
+    /// <summary>Finds the first messages that were handed out and are not settled.</summary>
+    /// <param name="id">Their delivery, which is of one batch.</param>
+    /// <param name="first">The first of them.</param>
+    /// <param name="count">How many lie there together.</param>
+    public bool TryFindInHand(out uint id, out long first, out int count)
     {
-        (id, first) = (0, 0);
-        bool isFound = false;
+        (id, first, count) = (0, 0, 0);
         lock (_gate)
         {
             Close();
             foreach (HeldLock held in _byId.Values)
             {
-                if (isFound && held.Id > id)
+                if (count != 0 && held.Id > id)
                     continue;
                 long open = held.FirstOpen();
                 if (open < held.Next)
-                    (isFound, id, first) = (true, held.Id, open);
+                    (id, first, count) = (held.Id, open, held.OpenFrom(open, held.Next));
             }
         }
-        return isFound;
+        return count != 0;
     }
 
     /// <summary>Messages are about to be settled.</summary>

@@ -30,6 +30,7 @@ public sealed class LeftLoopTests
     [InlineData(Way.Loop, false)]
     [InlineData(Way.Loop, true)]
     [InlineData(Way.Chunks, false)]
+    [InlineData(Way.Batches, false)]
     [InlineData(Way.Fetches, false)]
     [InlineData(Way.Fetches, true)]
     public async Task A_message_that_always_throws_becomes_a_letter_and_the_others_do_not(Way way, bool isDisposed)
@@ -110,6 +111,37 @@ public sealed class LeftLoopTests
             );
         }
         Assert.Equal([1, 1, 1, 1, 1, 1, 1, 1], counts);
+    }
+
+    [Fact]
+    public async Task A_loop_over_batches_that_is_left_abandons_the_first_that_it_has_not_completed()
+    {
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancelled);
+        await using LightQClient client = broker.CreateClient();
+        await PublishAsync(client, 1);
+        await using (Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled))
+        {
+            using BatchBuilder larger = producer.CreateBatch();
+            for (int i = 0; i < Jobs; i++)
+                Assert.True(larger.TryAdd("x"u8));
+            await producer.PublishAsync(larger, Cancelled);
+        }
+        await foreach (MessageBatch batch in client.ConsumeBatchesAsync("jobs", Explicit, Cancelled))
+        {
+            if (batch.BaseOffset != 0)
+                break;
+        }
+
+        Dictionary<long, int> counts = [];
+        await foreach (Message message in client.ConsumeAsync("jobs", Explicit, Cancelled))
+        {
+            counts.Add(message.Offset, message.DeliveryCount);
+            await message.CompleteAsync(Cancelled);
+            if (counts.Count == Jobs + 1)
+                break;
+        }
+
+        Assert.Equal([2, 1, 1, 1, 1, 1], counts.OrderBy(c => c.Key).Select(c => c.Value));
     }
 
     [Fact]
@@ -211,7 +243,6 @@ public sealed class LeftLoopTests
             case Way.Batches:
                 await foreach (MessageBatch batch in client.ConsumeBatchesAsync("jobs", Explicit, token))
                 {
-                    Assert.Equal(1, batch.DeliveryCount);
                     await work(Message.Create("x"u8, deliveryCount: batch.DeliveryCount));
                 }
                 break;
@@ -249,7 +280,7 @@ public sealed class LeftLoopTests
         return letters;
     }
 
-    private static async Task PublishAsync(LightQClient client)
+    private static async Task PublishAsync(LightQClient client, int count = Jobs)
     {
         await client.Topics.EnsureAsync(
             new TopicSpec("jobs")
@@ -261,7 +292,7 @@ public sealed class LeftLoopTests
             },
             Cancelled
         );
-        for (int i = 0; i < Jobs; i++)
+        for (int i = 0; i < count; i++)
             await client.PublishAsync("jobs", BitConverter.GetBytes(i), cancellationToken: Cancelled);
     }
 }
