@@ -190,9 +190,30 @@ internal sealed record SubscribeJob
         }
 
         client.PartitionRefused += (_, _) => Answered();
+        using var reading = CancellationTokenSource.CreateLinkedTokenSource(ended.Token);
         await using IAsyncEnumerator<MessageBatch> batches = client
-            .ConsumeBatchesAsync(Topic, options, ended.Token)
-            .GetAsyncEnumerator(ended.Token);
+            .ConsumeBatchesAsync(Topic, options, reading.Token)
+            .GetAsyncEnumerator(reading.Token);
+        try
+        {
+            await WriteAsync(batches, options.SettleMode, writer, subscribed.Task, ended, interrupted);
+        }
+        finally
+        {
+            // Whatever ends this, no message is to blame: what was not written does not count as delivered.
+            await reading.CancelAsync();
+        }
+    }
+
+    private async Task WriteAsync(
+        IAsyncEnumerator<MessageBatch> batches,
+        SettleMode mode,
+        MessageWriter writer,
+        Task subscribed,
+        CancellationTokenSource ended,
+        CancellationToken interrupted
+    )
+    {
         while (writer.Written < Count)
         {
             ValueTask<bool> next = batches.MoveNextAsync();
@@ -204,12 +225,12 @@ internal sealed record SubscribeJob
             else
             {
                 writer.Output.Flush();
-                more = await WaitAsync(next.AsTask(), subscribed.Task, ended);
+                more = await WaitAsync(next.AsTask(), subscribed, ended);
             }
             if (!more)
                 break;
             int done = writer.Write(batches.Current, Count - writer.Written);
-            if (options.SettleMode == SettleMode.Explicit)
+            if (mode == SettleMode.Explicit)
                 // Also when the output has no reader any more: this was written.
                 await CompleteAsync(writer, batches.Current, done, interrupted);
         }

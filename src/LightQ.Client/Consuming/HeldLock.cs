@@ -20,6 +20,9 @@ internal sealed class HeldLock
     /// <summary>The delivery.</summary>
     public uint Id { get; private set; }
 
+    /// <summary>Its first message.</summary>
+    public long First { get; private set; }
+
     /// <summary>How long the lock lasts from when it began or was renewed.</summary>
     public long Duration { get; private set; }
 
@@ -80,8 +83,6 @@ internal sealed class HeldLock
 
     /// <summary>When its time is half over.</summary>
     public long HalfTime => Deadline - (Duration / 2);
-
-    private long First { get; set; }
 
     private int Count { get; set; }
 

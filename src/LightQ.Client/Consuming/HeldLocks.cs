@@ -166,7 +166,9 @@ internal sealed class HeldLocks : IDisposable
     /// <summary>Finds the first messages that were handed out and are not settled.</summary>
     /// <param name="id">Their delivery, which is of one batch.</param>
     /// <param name="first">The first of them.</param>
-    /// <param name="count">How many lie there together.</param>
+    /// <param name="count">
+    /// How many lie there together; 1 where those before them were settled, for then the delivery is worked on in parts.
+    /// </param>
     public bool TryFindInHand(out uint id, out long first, out int count)
     {
         (id, first, count) = (0, 0, 0);
@@ -179,7 +181,7 @@ internal sealed class HeldLocks : IDisposable
                     continue;
                 long open = held.FirstOpen();
                 if (open < held.Next)
-                    (id, first, count) = (held.Id, open, held.OpenFrom(open, held.Next));
+                    (id, first, count) = (held.Id, open, open == held.First ? held.OpenFrom(open, held.Next) : 1);
             }
         }
         return count != 0;

@@ -114,6 +114,37 @@ public sealed class LeftLoopTests
     }
 
     [Fact]
+    public async Task A_loop_that_leaves_a_batch_in_the_middle_counts_one_message_and_not_the_rest()
+    {
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancelled);
+        await using LightQClient client = broker.CreateClient();
+        await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable }, Cancelled);
+        await using (Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled))
+        {
+            using BatchBuilder builder = producer.CreateBatch();
+            for (int i = 0; i < Jobs; i++)
+                Assert.True(builder.TryAdd("x"u8));
+            await producer.PublishAsync(builder, Cancelled);
+        }
+        await foreach (MessageBatch batch in client.ConsumeBatchesAsync("jobs", Explicit, Cancelled))
+        {
+            await batch.CompleteAsync(2, Cancelled);
+            break;
+        }
+
+        Dictionary<long, int> counts = [];
+        await foreach (Message message in client.ConsumeAsync("jobs", Explicit, Cancelled))
+        {
+            counts.Add(message.Offset, message.DeliveryCount);
+            await message.CompleteAsync(Cancelled);
+            if (counts.Count == Jobs - 2)
+                break;
+        }
+        Assert.Equal(2, counts[2]);
+        Assert.All(counts.Where(c => c.Key != 2), c => Assert.Equal(1, c.Value));
+    }
+
+    [Fact]
     public async Task A_loop_over_batches_that_is_left_abandons_the_first_that_it_has_not_completed()
     {
         await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancelled);
