@@ -32,7 +32,7 @@ internal sealed class InHand
     /// <param name="isTold">Whether the broker knows already.</param>
     public void Take(Outbox outbox, PendingSettlements begun, uint delivery, long first, int count, bool isTold = false)
     {
-        if (_first != Nothing && _told != _first)
+        if (_first != Nothing && _told != _first && !_begun!.TryAdd(_delivery, _first, (uint)_count))
             _outbox!.Settle(_begun!, _delivery, _first, (uint)_count);
         if (_begun != begun)
             (_outbox, _begun) = (outbox, begun);

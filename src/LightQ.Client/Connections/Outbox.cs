@@ -29,6 +29,7 @@ internal abstract class Outbox(TimeProvider time)
     private readonly List<SendBatch> _inRound = new(MaxSegments);
     private readonly List<PendingSettlements> _settling = [];
     private readonly List<InHand> _watched = [];
+    private readonly SettleRange[] _taken = new SettleRange[PendingSettlements.Most];
     private byte[] _control = new byte[512];
     private byte[] _controlInSend = new byte[512];
     private int _controlLength;
@@ -98,8 +99,8 @@ internal abstract class Outbox(TimeProvider time)
     }
 
     /// <summary>
-    /// Queues the completion of messages; it goes with what is sent next, or after a while. What touches goes as one
-    /// range.
+    /// Queues the completion of messages; it goes with what is sent next, or after a while. What follows one after the
+    /// other goes as one range.
     /// </summary>
     public void Settle(PendingSettlements completions, uint deliveryId, long first, uint count)
     {
@@ -107,11 +108,13 @@ internal abstract class Outbox(TimeProvider time)
         {
             if (IsClosed)
                 return;
-            var range = new SettleRange(completions.Kind, deliveryId, first, count);
-            if (completions.Add(range, out SettleRange before))
+            if (!completions.TryAddUnsent(deliveryId, first, count, out bool isFirst))
+            {
+                WriteSettlements();
+                completions.TryAddUnsent(deliveryId, first, count, out isFirst);
+            }
+            if (isFirst)
                 _settling.Add(completions);
-            if (before.Count != 0)
-                WriteSettle(completions.Stream, 0, before);
             SendSettlementsLater();
         }
     }
@@ -313,7 +316,13 @@ internal abstract class Outbox(TimeProvider time)
     {
         foreach (PendingSettlements completions in _settling)
         {
-            WriteSettle(completions.Stream, 0, completions.TakeUnsent());
+            int count = completions.TakeUnsent(_taken);
+            _controlLength += SettleFrame.Write(
+                ControlRoom(SettleFrame.SizeOf(count)),
+                completions.Stream,
+                0,
+                _taken.AsSpan(0, count)
+            );
         }
         _settling.Clear();
         _settlementsDue = false;

@@ -46,6 +46,7 @@ internal sealed class HeldLocks : IDisposable
     private readonly Dictionary<uint, HeldLock> _byId = [];
     private readonly Stack<HeldLock> _spare = new();
     private readonly List<SettleRange> _renewals = [];
+    private readonly SettleRange[] _unnoted = new SettleRange[PendingSettlements.Most];
     private readonly ITimer _timer;
     private HeldLock? _first;
     private HeldLock? _last;
@@ -193,7 +194,8 @@ internal sealed class HeldLocks : IDisposable
         lock (_gate)
         {
             Close();
-            _settled.Note(new SettleRange(SettleKind.Complete, id, first, count));
+            while (!_settled.TryNote(id, first, count))
+                Close(); // Another thread has settled as much meanwhile.
         }
     }
 
@@ -357,10 +359,14 @@ internal sealed class HeldLocks : IDisposable
     /// <summary>Notes what was settled. Called under the gate, before anything that depends on it.</summary>
     private void Close()
     {
-        SettleRange settled = _settled.TakeUnnoted();
-        if (settled.Count == 0)
-            return;
-        _hasSettled = true;
+        int count = _settled.TakeUnnoted(_unnoted);
+        _hasSettled |= count != 0;
+        for (int i = 0; i < count; i++)
+            Close(_unnoted[i]);
+    }
+
+    private void Close(in SettleRange settled)
+    {
         if (!_byId.TryGetValue(settled.DeliveryId, out HeldLock? held))
             return;
         int before = held.Open;

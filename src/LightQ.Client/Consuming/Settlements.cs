@@ -88,13 +88,10 @@ internal sealed class Settlements(
             Answer!(new MessageSettlement(SettleKind.Complete, first, null, ""));
             return;
         }
-        if (!completions.TryExtend(deliveryId, first, (uint)count))
+        if (!completions.TryAdd(deliveryId, first, (uint)count))
         {
             // First: a renewal that follows must not name what is settled.
-            if (Locks is not null)
-                Locks.Settling(deliveryId, first, (uint)count);
-            else
-                completions.Note(new SettleRange(SettleKind.Complete, deliveryId, first, (uint)count));
+            Locks?.Settling(deliveryId, first, (uint)count);
             outbox.Settle(completions, deliveryId, first, (uint)count);
         }
         _hand?.OnSettled(first, count);
@@ -271,24 +268,22 @@ internal sealed class Settlements(
             Locks?.OnAnswered(frame);
             return default;
         }
-        SettledRange refused = default;
-        for (int i = 0; i < frame.Count && refused.Count == 0; i++)
-        {
-            if (frame[i].Outcome != SettleOutcome.Done)
-                refused = frame[i];
-        }
         TaskCompletionSource<SettleOutcome>? answered;
         bool isAwaited;
         lock (_gate)
             isAwaited = _unanswered.Remove(tag, out answered);
-        if (isAwaited)
+        SettledRange refused = default;
+        for (int i = 0; i < frame.Count; i++)
         {
-            answered!.SetResult(refused.Outcome);
-            return default;
+            SettledRange range = frame[i];
+            if (!isAwaited && range.Outcome == SettleOutcome.LockExpired)
+                OnOutcome(SettleKind.Complete, range.Count, range.Outcome);
+            else if (range.Outcome != SettleOutcome.Done && refused.Count == 0)
+                refused = range;
         }
-        if (refused.Outcome != SettleOutcome.LockExpired)
+        if (!isAwaited)
             return refused;
-        OnOutcome(SettleKind.Complete, refused.Count, refused.Outcome);
+        answered!.SetResult(refused.Outcome);
         return default;
     }
 

@@ -122,7 +122,7 @@ internal sealed class Subscription : ClientStream
             _stream = connection.Register(this);
             ForgetBatch();
             bool isGroup = Options.Group is not null;
-            var completions = new PendingSettlements(_stream);
+            var completions = new PendingSettlements(_stream, isNoted: isGroup);
             _settlements =
                 Options.SettleMode == SettleMode.Explicit
                     ? new Settlements(connection.Outbox, completions, Topic, isGroup, Operations)

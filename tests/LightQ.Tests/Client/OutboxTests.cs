@@ -34,7 +34,7 @@ public sealed class OutboxTests
     public void What_was_sent_before_messages_went_back_is_passed_until_the_broker_has_sent_more()
     {
         _outbox.Write(new PingFrame(1));
-        var completions = new PendingSettlements(Stream);
+        var completions = new PendingSettlements(Stream, isNoted: true);
         using var locks = new HeldLocks(_outbox, completions, _time, new IdleLoop());
         var settlements = new Settlements(
             _outbox,
@@ -112,6 +112,78 @@ public sealed class OutboxTests
         Assert.Null(_outbox.BeginSend());
     }
 
+    [Theory]
+    [InlineData(5, 1)]
+    [InlineData(PendingSettlements.Most, 1)]
+    [InlineData((2 * PendingSettlements.Most) + 1, 3)]
+    public void What_is_settled_out_of_order_travels_in_few_frames_each_once(int count, int frames)
+    {
+        var completions = new PendingSettlements(Stream, isNoted: true);
+        using var locks = new HeldLocks(_outbox, completions, _time, new IdleLoop());
+        var settlements = new Settlements(
+            _outbox,
+            completions,
+            "t",
+            isGroup: true,
+            new ConsumeOperations(new OperationPlace(new LightQClientOptions(), "t", 0))
+        )
+        {
+            Locks = locks,
+        };
+        HeldLock held = locks.Add(new GroupDelivery(0, (uint)count + 1, 1, 1, 30_000));
+        locks.TryTake(held);
+        held.Next = count + 1;
+
+        for (int offset = count; offset > 0; offset--)
+            settlements.Complete(1, offset, 1);
+
+        Assert.Equal(1, locks.Open);
+        Assert.True(locks.TryFindInHand(out _, out long first, out _));
+        Assert.Equal(0, first);
+        _outbox.Write(new PingFrame(1));
+        Assert.Equal(
+            [.. Enumerable.Repeat(FrameType.Settle, frames), FrameType.Ping],
+            _outbox.BeginSend() ?? throw new InvalidOperationException("Nothing is sent.")
+        );
+        Assert.Equal(
+            Enumerable.Range(1, count).Reverse().Select(offset => (1u, (long)offset, 1u)),
+            _outbox.Settled.Select(r => (r.DeliveryId, r.FirstOffset, r.Count))
+        );
+    }
+
+    [Fact]
+    public void Each_range_of_an_answer_that_came_too_late_is_counted()
+    {
+        using var log = new RecordedLog();
+        var settlements = new Settlements(
+            _outbox,
+            new PendingSettlements(Stream),
+            "t",
+            isGroup: true,
+            new ConsumeOperations(new OperationPlace(new LightQClientOptions(), "t", 0))
+        )
+        {
+            Late = new LateSettlements(log, _time, "t", "g"),
+        };
+        byte[] answer = new byte[SettledFrame.SizeOf(4)];
+        SettledFrame.Write(
+            answer,
+            Stream,
+            0,
+            [
+                new SettledRange(SettleOutcome.LockExpired, 1, 7, 1),
+                new SettledRange(SettleOutcome.LockExpired, 1, 5, 1),
+                new SettledRange(SettleOutcome.Unknown, 1, 3, 1),
+                new SettledRange(SettleOutcome.LockExpired, 1, 1, 1),
+            ]
+        );
+
+        SettledRange refused = settlements.OnSettled(0, new SettledFrame(answer.AsSpan(FrameHeader.Size)));
+
+        Assert.Equal((SettleOutcome.Unknown, 3L), (refused.Outcome, refused.FirstOffset));
+        Assert.Single(log.Lines); // Three in a row are said.
+    }
+
     private sealed class IdleLoop : ILoop
     {
         public InFlightWindow Window { get; } = new(1);
@@ -132,6 +204,9 @@ public sealed class OutboxTests
         /// <summary>Whether the sender was woken since it last began to send.</summary>
         public bool IsWoken { get; private set; }
 
+        /// <summary>What was settled with what was sent.</summary>
+        public List<SettleRange> Settled { get; } = [];
+
         /// <summary>Does what a sender that was woken does first.</summary>
         /// <returns>What it sends; null when there is nothing to do.</returns>
         public FrameType[]? BeginSend()
@@ -150,6 +225,12 @@ public sealed class OutboxTests
                 {
                     Assert.True(FrameHeader.TryRead(left, 1 << 20, out FrameHeader header));
                     types.Add(header.Type);
+                    if (header.Type == FrameType.Settle)
+                    {
+                        var frame = new SettleFrame(left[FrameHeader.Size..header.Length]);
+                        for (int i = 0; i < frame.Count; i++)
+                            Settled.Add(frame[i]);
+                    }
                     left = left[header.Length..];
                 }
             }
