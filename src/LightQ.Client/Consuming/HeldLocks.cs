@@ -168,7 +168,7 @@ internal sealed class HeldLocks : IDisposable
     /// <param name="id">Their delivery, which is of one batch.</param>
     /// <param name="first">The first of them.</param>
     /// <param name="count">
-    /// How many lie there together; 1 where those before them were settled, for then the delivery is worked on in parts.
+    /// How many lie there together; 1 where those before them were settled: then the delivery is worked on in parts.
     /// </param>
     public bool TryFindInHand(out uint id, out long first, out int count)
     {

@@ -443,8 +443,11 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_broker_that_dies_midway_ends_the_bench_with_an_error()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using Process bench = LightQTool.Start(null, "bench", "throughput", "--sizes", "100", "--duration", "60s");
         int[] children = await ChildrenOfAsync(bench);
         KillBroker(children);

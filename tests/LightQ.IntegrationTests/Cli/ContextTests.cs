@@ -12,8 +12,11 @@ public sealed class ContextTests
     private const string Secret = "gallery-ladder-0451";
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_broker_is_asked_by_its_name_and_the_file_is_its_owners_alone()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var home = new TemporaryDirectory();
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("of-the-context");

@@ -18,8 +18,11 @@ public sealed class DoctorTests
     private static readonly string[] Results = ["ok", "warning", "failed"];
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Beside_a_running_broker_its_ports_are_its_own_and_the_login_is_shown()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
         LightQServerOptions told = LightQServerOptions.InProcess with
         {

@@ -30,8 +30,11 @@ public sealed class ErrorTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task The_wrong_port_of_each_plane_is_told_apart_from_a_broker()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
 
@@ -177,8 +180,11 @@ public sealed class ErrorTests
         );
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_broker_is_found_by_its_name_or_address_alone()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
 

@@ -103,8 +103,11 @@ public sealed class GroupCommandTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Of_a_group_that_has_settled_everything_no_message_waits()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);

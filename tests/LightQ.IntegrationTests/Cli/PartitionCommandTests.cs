@@ -64,8 +64,11 @@ public sealed class PartitionCommandTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Truncating_takes_all_partitions_or_an_offset_of_one()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using TestServer server = await TestServer.StartAsync(directory.Path);
         string url = server.ConnectionString;

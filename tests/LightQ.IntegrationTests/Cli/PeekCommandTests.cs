@@ -11,8 +11,11 @@ public sealed class PeekCommandTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_topic_is_shown_as_text_json_and_hex_and_published_again()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);

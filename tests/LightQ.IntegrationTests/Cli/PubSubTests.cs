@@ -78,8 +78,11 @@ public sealed class PubSubTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Standard_input_keys_and_headers_come_out_as_json()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         (await LightQTool.RunAsync(server.Url, "topic", "create", "t", "--kind", "durable")).Succeeded();

@@ -93,8 +93,11 @@ public sealed class RetentionCommandTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Statistics_and_metrics_name_the_group_that_nobody_uses_and_doctor_waits_with_advice()
     {
+        FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
         string url = server.ConnectionString;
         await using var client = new LightQClient(url);

@@ -9,6 +9,8 @@ namespace LightQ.IntegrationTests.Cli;
 public sealed class TransferTests
 {
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public Task Producer_and_consumer_start_in_this_order() => TransfersAsync("file", consumerFirst: false);
 
     [Theory]
@@ -19,6 +21,7 @@ public sealed class TransferTests
     [Trait("Tier", "C")]
     public Task Producer_and_consumer_start_in_any_order(string storage, bool consumerFirst)
     {
+        FaultRun.RequireTier("It starts many processes.");
         FaultRun.RequireTier("Each order takes some seconds; one of them is in the plain tier.");
         return TransfersAsync(storage, consumerFirst);
     }
@@ -126,8 +129,11 @@ public sealed class TransferTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_topic_that_is_not_there_fails_both()
     {
+        FaultRun.RequireTier("It starts many processes.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
 

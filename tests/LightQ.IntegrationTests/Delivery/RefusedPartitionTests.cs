@@ -281,8 +281,11 @@ public sealed class RefusedPartitionTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task It_shows_in_readiness_metrics_log_topic_show_doctor_and_sub()
     {
+        FaultRun.RequireTier("It starts many processes.");
         const int Damaged = 2;
         await using TestServer server = await StartAsync();
         await server.CreateTopicAsync("other");

@@ -6,6 +6,7 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
@@ -29,11 +30,14 @@ public sealed class HostilePublisherTests
     public static TheoryData<string> Batches => ["plain", "delayed", "compressed"];
 
     [Theory]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     [MemberData(nameof(Batches))]
     public async Task A_wrong_payload_checksum_is_refused_and_what_others_published_in_the_same_commit_stays(
         string kind
     )
     {
+        FaultRun.RequireTier("It publishes for some seconds.");
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path);
         await broker.StartAsync();

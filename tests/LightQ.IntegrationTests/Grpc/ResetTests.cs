@@ -106,8 +106,11 @@ public sealed partial class ResetTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task After_thousands_of_calls_that_were_reset_in_the_middle_of_an_answer_the_broker_is_at_rest()
     {
+        FaultRun.RequireTier("It makes thousands of calls.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         await FillAsync(server);

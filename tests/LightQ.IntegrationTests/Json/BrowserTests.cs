@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using LightQ.Tests.Shared;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
@@ -31,8 +32,11 @@ public sealed class BrowserTests
         """;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_page_of_an_allowed_origin_calls_and_any_other_does_not()
     {
+        FaultRun.RequireTier("It starts a browser.");
         string? browser = Array.Find(Programs, File.Exists);
         Assert.SkipWhen(browser is null, $"There is none of {string.Join(", ", Programs)}.");
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
