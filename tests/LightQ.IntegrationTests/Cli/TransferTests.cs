@@ -9,8 +9,6 @@ namespace LightQ.IntegrationTests.Cli;
 public sealed class TransferTests
 {
     [Fact]
-    [Trait("Plain", "no")]
-    [Trait("Tier", "C")]
     public Task Producer_and_consumer_start_in_this_order() => TransfersAsync("file", consumerFirst: false);
 
     [Theory]
@@ -21,7 +19,6 @@ public sealed class TransferTests
     [Trait("Tier", "C")]
     public Task Producer_and_consumer_start_in_any_order(string storage, bool consumerFirst)
     {
-        FaultRun.RequireTier("It starts many processes.");
         FaultRun.RequireTier("Each order takes some seconds; one of them is in the plain tier.");
         return TransfersAsync(storage, consumerFirst);
     }
