@@ -1,5 +1,6 @@
 using LightQ.Client;
 using LightQ.Client.Administration;
+using LightQ.Server.Audit;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -112,6 +113,67 @@ public sealed class ClockTests
             {
                 machine.Advance(Second * 4);
                 await server.Web.GetStringAsync("/healthz/ready", Cancelled); // Looks at the clock.
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(-1)]
+    public async Task A_clock_that_is_set_ends_and_prolongs_no_token_and_dates_nothing_before_it_is_taken_over(
+        int hours
+    )
+    {
+        var machine = new ManualTime();
+        DateTimeOffset began = machine.GetUtcNow();
+        await using TestServer server = await StartAsync(machine);
+        string anyone = server.ConnectionString;
+        await using var admin = new LightQClient(
+            anyone.Replace("lightq://", $"lightq://admin:{server.AdminPassword}@", StringComparison.Ordinal)
+        );
+        await admin.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable }, Cancelled);
+        await admin.Users.CreateAsync("ann", "a long enough password", Cancelled);
+        CreatedToken token = await admin.Users.CreateTokenAsync(
+            "ann",
+            TimeSpan.FromMinutes(30),
+            cancellationToken: Cancelled
+        );
+
+        machine.Set = hours * Hour;
+        Pass(machine, TimeSpan.FromSeconds(8));
+        Assert.True(await OpensAsync());
+        await admin.Users.CreateAsync("bob", "a long enough password", Cancelled);
+        Assert.InRange((await admin.Stats.GetBrokerAsync(Cancelled)).Time, began, began.AddMinutes(1));
+        Assert.InRange((await admin.Stats.GetTopicAsync("t", Cancelled)).Time, began, began.AddMinutes(1));
+
+        Pass(machine, TimeSpan.FromMinutes(11));
+        Assert.InRange(
+            (await admin.Stats.GetBrokerAsync(Cancelled)).Time,
+            began.AddMinutes(10) + (hours * Hour),
+            began.AddMinutes(13) + (hours * Hour)
+        );
+        Assert.True(await OpensAsync());
+        Pass(machine, TimeSpan.FromMinutes(20));
+        Assert.False(await OpensAsync());
+
+        await server.Server.StopAsync();
+        var lines = new List<AuditLine>();
+        Assert.Null(AuditVerifier.Verify(server.Directory, read: lines.Add).Finding);
+        DateTimeOffset[] made = [.. lines.Where(l => l.Event == "user-created").Select(l => l.Time)];
+        Assert.Equal(2, made.Length);
+        Assert.All(made, t => Assert.InRange(t, began, began.AddMinutes(1)));
+
+        async Task<bool> OpensAsync()
+        {
+            await using var client = new LightQClient(LightQClientOptions.Parse(anyone) with { Token = token.Token });
+            try
+            {
+                await client.Users.WhoAmIAsync(Cancelled);
+                return true;
+            }
+            catch (LightQException e) when (e.Code == ErrorCode.Unauthenticated)
+            {
+                return false;
             }
         }
     }
