@@ -213,6 +213,23 @@ public sealed record BrokerOptions
     } = 10_000;
 
     /// <summary>
+    /// After how long without a member, and without anything settled, a group ends; zero for never. Default 30 days.
+    /// </summary>
+    public TimeSpan GroupExpiry
+    {
+        get;
+        init =>
+            field =
+                value >= TimeSpan.Zero && value <= TimeSpan.FromDays(36_500)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(
+                        nameof(GroupExpiry),
+                        value,
+                        "0 (never) or more, 36500 days at most"
+                    );
+    } = TimeSpan.FromDays(30);
+
+    /// <summary>
     /// Most names of producers that are kept of one topic. Default 100,000. At the limit those go first that no
     /// partition remembers any more.
     /// </summary>

@@ -34,6 +34,15 @@ public interface IStorageEvents
     void OnHeld(Partition partition, long bytes, RetentionHold hold);
 
     /// <summary>
+    /// A partition forgets ids of messages before their time, since more come than it may remember: how many since the
+    /// start. Told once an hour while it does.
+    /// </summary>
+    void OnIdsForgotten(Partition partition, long count);
+
+    /// <summary>A group has ended that nobody had used for so long.</summary>
+    void OnGroupEnded(Topic topic, string group, TimeSpan unused);
+
+    /// <summary>
     /// A partition with replicas is lost: another node has claimed it, or the engine does not answer.
     /// </summary>
     void OnPartitionLost(Partition partition, string reason);

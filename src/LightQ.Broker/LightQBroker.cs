@@ -157,6 +157,7 @@ public sealed class LightQBroker : IAsyncDisposable
             _directory.Recover();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
+            new GroupExpiry(this, _housekeeping).Begin();
             _catalog.Follow();
             if (options.Replication is { } replication)
             {

@@ -216,6 +216,13 @@ public sealed record TopicSpec
         init => field = value is { } ids ? (int)NotNegative(ids) : null;
     }
 
+    /// <summary>
+    /// Whether producer names and message ids are the same whichever user publishes. False means that a name belongs to
+    /// the user that made it, and that no user's id makes a message of another one a duplicate. Default null: false for
+    /// a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// </summary>
+    public bool? SharedNames { get; init; }
+
     private static TimeSpan? NotNegative(TimeSpan? value) =>
         value is null || value >= TimeSpan.Zero
             ? value

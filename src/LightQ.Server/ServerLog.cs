@@ -346,6 +346,30 @@ internal static partial class ServerLog
     public static partial void GroupsLeftOut(ILogger logger, int groups, int most, string setting);
 
     [LoggerMessage(
+        2071,
+        LogLevel.Warning,
+        "The topic {Topic}, partition {Partition}, has forgotten {Count} ids of messages before its window of {Window} "
+            + "was over, as it remembers {Most} at most: a message of one of them that comes again is stored again. "
+            + "lightq topic ensure --dedup-ids has it remember more"
+    )]
+    public static partial void IdsForgotten(
+        ILogger logger,
+        string topic,
+        uint partition,
+        long count,
+        int most,
+        TimeSpan window
+    );
+
+    [LoggerMessage(
+        2072,
+        LogLevel.Information,
+        "The group {Group} of the topic {Topic} has ended: it has had no member and settled nothing for {Unused} "
+            + "(Broker:GroupExpiry)"
+    )]
+    public static partial void GroupEnded(ILogger logger, string group, string topic, TimeSpan unused);
+
+    [LoggerMessage(
         2041,
         LogLevel.Error,
         "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again{Unsaid}"

@@ -235,19 +235,20 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <param name="logPosition">
     /// Where it ends: compares with <see cref="WrittenPosition"/> and <see cref="DurablePosition"/>.
     /// </param>
-    public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
+    /// <param name="user">See <see cref="BatchStamp.User"/>.</param>
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition, uint user = 0)
     {
         baseOffset = logPosition = -1;
         AppendResult result = TryGetAppender(out LogAppender? appender);
         if (result != AppendResult.Appended)
             return result;
-        result = appender!.TryAppend(batch, out baseOffset, out logPosition);
+        result = appender!.TryAppend(batch, out baseOffset, out logPosition, user);
         if (result != AppendResult.Full)
             return result;
 
         // Either the writer sees the request after it has made room, or the second try finds the room.
         Interlocked.Exchange(ref _spaceWanted, 1);
-        return appender.TryAppend(batch, out baseOffset, out logPosition);
+        return appender.TryAppend(batch, out baseOffset, out logPosition, user);
     }
 
     /// <summary>

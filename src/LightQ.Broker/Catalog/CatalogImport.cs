@@ -47,7 +47,7 @@ internal sealed class CatalogImport(string dataDirectory, CatalogTables cluster,
         {
             { Topic: { } topic } => cluster.FindTopic(topic.Id) is null,
             { Producer: { } producer } => cluster.FindTopic(producer.TopicId) is not null
-                && cluster.FindProducer(producer.TopicId, producer.Name) is null,
+                && cluster.FindProducer(producer.TopicId, producer.OwnerNumber, producer.Name) is null,
             { User: { } user } => !cluster.Users.Users.ContainsKey(user.Name),
             { Token: { } token } => !cluster.Users.Tokens.ContainsKey(token.Hash),
             _ => false,

@@ -226,7 +226,8 @@ internal sealed record CatalogRecord
     /// <summary>
     /// A named producer's id on a topic, the highest epoch that may have been given out, and which instance has the
     /// name; null where that was not written down yet. <paramref name="Number"/> is that of the opening which took the
-    /// name over; null for a client that numbers none.
+    /// name over; null for a client that numbers none. <paramref name="Owner"/> is the <see cref="UserNumber"/> of the
+    /// user whose name it is; null for a name that is nobody's.
     /// </summary>
     internal sealed record ProducerEntry(
         Guid TopicId,
@@ -234,8 +235,26 @@ internal sealed record CatalogRecord
         ulong Id,
         uint Epoch,
         ulong? Instance = null,
-        ulong? Number = null
-    );
+        ulong? Number = null,
+        uint? Owner = null
+    )
+    {
+        private const int UserShift = 32;
+
+        /// <summary>The number of its owner; that of nobody for a name that is nobody's.</summary>
+        public uint OwnerNumber => Owner ?? UserNumber.None;
+
+        /// <summary>An id that says itself whose producer made it, also when the name is forgotten.</summary>
+        /// <param name="user">The <see cref="UserNumber"/>.</param>
+        /// <param name="count">Counts up, whichever user it is.</param>
+        public static ulong IdOf(uint user, uint count) => ((ulong)user << UserShift) | count;
+
+        /// <summary>The count in an id.</summary>
+        public static uint CountOf(ulong id) => (uint)id;
+
+        /// <summary>The user in an id; nobody in one that an earlier version gave.</summary>
+        public static uint UserOf(ulong id) => (uint)(id >> UserShift);
+    }
 }
 
 /// <summary>Source-generated serialisation of the catalog's records and entries.</summary>

@@ -10,10 +10,12 @@ internal sealed class CatalogTables
 {
     private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
     private readonly Dictionary<string, Guid> _topicIds = new(StringComparer.Ordinal);
-    private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
-    private readonly Dictionary<(Guid Topic, ulong Id), string> _producerNames = [];
-    private readonly Dictionary<(Guid Topic, string Name), uint> _lastEpochs = [];
+    private readonly Dictionary<(Guid Topic, ulong Id), CatalogRecord.ProducerEntry> _producers = [];
+    private readonly Dictionary<(Guid Topic, uint Owner, string Name), ulong> _producerIds = [];
+    private readonly Dictionary<(Guid Topic, string Name), SortedSet<ulong>> _ownedIds = [];
+    private readonly Dictionary<(Guid Topic, ulong Id), uint> _lastEpochs = [];
     private readonly Dictionary<Guid, int> _names = [];
+    private readonly Dictionary<(Guid Topic, uint User), int> _namesOfUsers = [];
     private volatile UserTable _users = UserTable.Empty;
 
     /// <summary>Held while they are changed, or read more than once.</summary>
@@ -31,8 +33,8 @@ internal sealed class CatalogTables
     /// <summary>The users and tokens.</summary>
     public UserTable Users => _users;
 
-    /// <summary>The highest id that a named producer has had.</summary>
-    public ulong LastProducerId { get; private set; }
+    /// <summary>The highest count that the id of a named producer has had.</summary>
+    public uint LastProducerCount { get; private set; }
 
     /// <summary>Whether <see cref="News"/> are wanted.</summary>
     public bool HasListener { get; set; }
@@ -48,21 +50,39 @@ internal sealed class CatalogTables
         return topic is not null;
     }
 
-    public CatalogRecord.ProducerEntry? FindProducer(Guid topic, string name) =>
-        _producers.GetValueOrDefault((topic, name));
+    /// <summary>Finds the named producer of a user.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="owner">The <see cref="UserNumber"/>; that of nobody for names that are nobody's.</param>
+    /// <param name="name">The name.</param>
+    public CatalogRecord.ProducerEntry? FindProducer(Guid topic, uint owner, string name) =>
+        _producerIds.TryGetValue((topic, owner, name), out ulong id) ? _producers[(topic, id)] : null;
 
     /// <summary>Finds a named producer by its id.</summary>
-    public CatalogRecord.ProducerEntry? FindProducer(Guid topic, ulong id) =>
-        _producerNames.TryGetValue((topic, id), out string? name) ? FindProducer(topic, name) : null;
+    public CatalogRecord.ProducerEntry? FindProducer(Guid topic, ulong id) => _producers.GetValueOrDefault((topic, id));
+
+    /// <summary>The named producers of a name that are users', oldest first.</summary>
+    public IEnumerable<CatalogRecord.ProducerEntry> FindOwned(Guid topic, string name) =>
+        _ownedIds.TryGetValue((topic, name), out SortedSet<ulong>? ids)
+            ? ids.OrderBy(CatalogRecord.ProducerEntry.CountOf).Select(id => _producers[(topic, id)])
+            : [];
+
+    /// <summary>The <see cref="UserNumber"/> of whose named producer an id is, also when it is forgotten.</summary>
+    public uint OwnerOf(Guid topic, ulong id) =>
+        FindProducer(topic, id)?.OwnerNumber ?? CatalogRecord.ProducerEntry.UserOf(id);
 
     /// <summary>How many named producers a topic has.</summary>
     public int CountProducers(Guid topic) => _names.GetValueOrDefault(topic);
 
-    /// <summary>The last epoch of a name that this node gave out, of those that it has noted; null for none.</summary>
-    public uint? LastEpochOf(Guid topic, string name) =>
-        _lastEpochs.TryGetValue((topic, name), out uint epoch) ? epoch : null;
+    /// <summary>How many of them one user has made.</summary>
+    public int CountProducers(Guid topic, uint user) => _namesOfUsers.GetValueOrDefault((topic, user));
 
-    public void SetLastEpoch(Guid topic, string name, uint epoch) => _lastEpochs[(topic, name)] = epoch;
+    /// <summary>
+    /// The last epoch of a producer that this node gave out, of those that it has noted; null for none.
+    /// </summary>
+    public uint? LastEpochOf(Guid topic, ulong id) =>
+        _lastEpochs.TryGetValue((topic, id), out uint epoch) ? epoch : null;
+
+    public void SetLastEpoch(Guid topic, ulong id, uint epoch) => _lastEpochs[(topic, id)] = epoch;
 
     /// <summary>The records of a catalog that holds what these do, and nothing else.</summary>
     public IEnumerable<CatalogRecord> Live() =>
@@ -97,7 +117,7 @@ internal sealed class CatalogTables
         if (record.Producer is { } producer)
         {
             Keep(producer);
-            LastProducerId = Math.Max(LastProducerId, producer.Id);
+            LastProducerCount = Math.Max(LastProducerCount, CatalogRecord.ProducerEntry.CountOf(producer.Id));
         }
         if (record.ForgottenProducers is { } forgotten)
             ForgetProducers(forgotten.TopicId, forgotten.Ids.ToHashSet().Contains);
@@ -116,10 +136,12 @@ internal sealed class CatalogTables
         Replace(_topics, other._topics);
         Replace(_topicIds, other._topicIds);
         Replace(_producers, other._producers);
-        Replace(_producerNames, other._producerNames);
+        Replace(_producerIds, other._producerIds);
+        Replace(_ownedIds, other._ownedIds);
         Replace(_names, other._names);
+        Replace(_namesOfUsers, other._namesOfUsers);
         _lastEpochs.Clear();
-        LastProducerId = Math.Max(LastProducerId, other.LastProducerId);
+        LastProducerCount = Math.Max(LastProducerCount, other.LastProducerCount);
         Cluster = other.Cluster;
         _users = other._users;
         foreach (Guid topic in topics)
@@ -165,24 +187,52 @@ internal sealed class CatalogTables
             _topicIds.Remove(gone.Name);
         }
         ForgetProducers(id, static _ => true);
-        _names.Remove(id);
     }
 
     private void Keep(CatalogRecord.ProducerEntry entry)
     {
-        if (!_producers.ContainsKey((entry.TopicId, entry.Name)))
-            _names[entry.TopicId] = _names.GetValueOrDefault(entry.TopicId) + 1;
-        _producers[(entry.TopicId, entry.Name)] = entry;
-        _producerNames[(entry.TopicId, entry.Id)] = entry.Name;
+        // It has another owner now; or its name was forgotten, which a file does not say, and is another's since.
+        if (FindProducer(entry.TopicId, entry.Id) is { } before && before.OwnerNumber != entry.OwnerNumber)
+            Forget(before);
+        if (FindProducer(entry.TopicId, entry.OwnerNumber, entry.Name) is { } other && other.Id != entry.Id)
+            Forget(other);
+        if (_producerIds.TryAdd((entry.TopicId, entry.OwnerNumber, entry.Name), entry.Id))
+            Count(entry, 1);
+        _producers[(entry.TopicId, entry.Id)] = entry;
         // Whoever noted it has the epochs up to it. This node goes on behind them, or says itself where.
-        _lastEpochs.Remove((entry.TopicId, entry.Name));
+        _lastEpochs.Remove((entry.TopicId, entry.Id));
     }
 
     private void Forget(CatalogRecord.ProducerEntry entry)
     {
-        _producers.Remove((entry.TopicId, entry.Name));
-        _producerNames.Remove((entry.TopicId, entry.Id));
-        _lastEpochs.Remove((entry.TopicId, entry.Name));
-        _names[entry.TopicId]--;
+        _producers.Remove((entry.TopicId, entry.Id));
+        _producerIds.Remove((entry.TopicId, entry.OwnerNumber, entry.Name));
+        _lastEpochs.Remove((entry.TopicId, entry.Id));
+        Count(entry, -1);
+    }
+
+    private void Count(CatalogRecord.ProducerEntry entry, int change)
+    {
+        Add(_names, entry.TopicId, change);
+        Add(_namesOfUsers, (entry.TopicId, CatalogRecord.ProducerEntry.UserOf(entry.Id)), change);
+        if (entry.Owner is null)
+            return;
+        (Guid, string) key = (entry.TopicId, entry.Name);
+        if (!_ownedIds.TryGetValue(key, out SortedSet<ulong>? ids))
+            _ownedIds.Add(key, ids = []);
+        if (change > 0)
+            ids.Add(entry.Id);
+        else if (ids.Remove(entry.Id) && ids.Count == 0)
+            _ownedIds.Remove(key);
+    }
+
+    private static void Add<TKey>(Dictionary<TKey, int> counts, TKey key, int change)
+        where TKey : notnull
+    {
+        int count = counts.GetValueOrDefault(key) + change;
+        if (count == 0)
+            counts.Remove(key);
+        else
+            counts[key] = count;
     }
 }

@@ -11,6 +11,12 @@ internal sealed class NameRequest
     /// <summary>The producer's name.</summary>
     public required string Name { get; init; }
 
+    /// <summary>The <see cref="Users.UserNumber"/> of whoever wants it.</summary>
+    public uint User { get; init; }
+
+    /// <summary>Whether the names of the topic are the same whoever publishes.</summary>
+    public bool IsShared { get; init; }
+
     /// <summary>Which one of the name it is; see <see cref="OpenProducerFrame.Instance"/>.</summary>
     public ulong Instance { get; init; }
 
@@ -35,9 +41,17 @@ internal sealed class NameRequest
     /// <summary>Why it got none; null also when the topic has as many names as it may have.</summary>
     public BrokerException? Refusal { get; private set; }
 
+    /// <summary>What was counted when there was no room for its name: of the user's, and of all.</summary>
+    public (int Own, int All) Found { get; private set; }
+
     /// <summary>It gets an id and an epoch.</summary>
     public void Give(ulong id, uint epoch) => (Id, Epoch, Refusal) = (id, epoch, null);
 
     /// <summary>It gets none.</summary>
-    public void Refuse(BrokerException? reason) => (Id, Epoch, Refusal) = (0, 0, reason);
+    public void Refuse(BrokerException reason) => (Id, Epoch, Refusal) = (0, 0, reason);
+
+    /// <summary>It gets none, as there are as many names as there may be.</summary>
+    /// <param name="own">How many are the user's.</param>
+    /// <param name="all">How many there are.</param>
+    public void RefuseForRoom(int own, int all) => (Id, Epoch, Refusal, Found) = (0, 0, null, (own, all));
 }

@@ -251,7 +251,9 @@ internal sealed class TopicCatalog : IDisposable
         ulong instance,
         bool isReturning,
         int mostNames = int.MaxValue,
-        ulong number = 0
+        ulong number = 0,
+        uint user = UserNumber.None,
+        bool isShared = false
     )
     {
         var request = new NameRequest
@@ -262,6 +264,8 @@ internal sealed class TopicCatalog : IDisposable
             IsReturning = isReturning,
             MostNames = mostNames,
             Number = number,
+            User = user,
+            IsShared = isShared,
         };
         NextEpochsAsync([request]).AsTask().GetAwaiter().GetResult();
         return request.Refusal is { } refusal ? throw refusal : (request.Id, request.Epoch);
@@ -313,6 +317,13 @@ internal sealed class TopicCatalog : IDisposable
     {
         lock (_tables.Lock)
             return _tables.FindProducer(topic, id) is { } producer && epoch <= producer.Epoch;
+    }
+
+    /// <summary>The <see cref="UserNumber"/> of whose named producer an id is, also when it is forgotten.</summary>
+    public uint OwnerOf(Guid topic, ulong id)
+    {
+        lock (_tables.Lock)
+            return _tables.OwnerOf(topic, id);
     }
 
     /// <summary>Forgets the named producers of a topic but some. One that comes back after that is a new one.</summary>

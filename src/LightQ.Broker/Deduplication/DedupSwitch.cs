@@ -25,12 +25,12 @@ internal static class DedupSwitch
         TopicSettings settings = partition.Topic.Settings;
         if (settings.DedupWindow == TimeSpan.Zero)
             return;
-        partition.Dedup = new DedupWindow(settings.DedupWindow, settings.DedupMaxIds);
+        partition.Dedup = Of(settings, []);
         if (partition.Log.Local is not { } log || Mutation.NoDedupRecovery)
             return;
         try
         {
-            partition.Dedup = Of(settings.DedupWindow, settings.DedupMaxIds, Read(partition, log, settings).Ids);
+            partition.Dedup = Of(settings, Read(partition, log, settings).Ids);
         }
         catch (IOException)
         {
@@ -49,7 +49,7 @@ internal static class DedupSwitch
             partition.Dedup is { } window
             && !Mutation.NoDedupRecovery
             && batch.AppendTime > SinceOf(partition, window.Window)
-            && RecentIds.Find(batch) is { } id
+            && RecentIds.Find(batch, partition.OwnerOf) is { } id
         )
         {
             window.Add(id);
@@ -63,10 +63,7 @@ internal static class DedupSwitch
     public static void Confirm(Partition partition)
     {
         TopicSettings settings = partition.Topic.Settings;
-        bool isAsSet =
-            (partition.Dedup?.Window ?? TimeSpan.Zero) == settings.DedupWindow
-            && (partition.Dedup is not { } window || window.MaxIds == settings.DedupMaxIds);
-        if (isAsSet)
+        if (IsAsSet(partition.Dedup, settings))
             return;
         partition.Dedup = null;
         Begin(partition);
@@ -87,12 +84,9 @@ internal static class DedupSwitch
         lock (partition.AppendLock)
         {
             DedupWindow? before = partition.Dedup;
-            if (before?.Window == settings.DedupWindow && before.MaxIds == settings.DedupMaxIds)
+            if (IsAsSet(before, settings))
                 return Task.CompletedTask;
-            partition.Dedup =
-                settings.DedupWindow == TimeSpan.Zero
-                    ? null
-                    : Of(settings.DedupWindow, settings.DedupMaxIds, before?.Ids() ?? []);
+            partition.Dedup = settings.DedupWindow == TimeSpan.Zero ? null : Of(settings, before?.Ids() ?? []);
             isWider =
                 partition.Dedup is not null
                 && (before is null || settings.DedupWindow > before.Window || settings.DedupMaxIds > before.MaxIds);
@@ -114,7 +108,7 @@ internal static class DedupSwitch
             if (partition.Dedup is not { } window)
                 return;
             IEnumerable<RememberedId> ids = found.Ids.Concat(window.Ids()).OrderBy(id => id.Time);
-            partition.Dedup = Of(window.Window, window.MaxIds, ids);
+            partition.Dedup = Of(window, ids);
         }
         partition.AttendToIds();
     }
@@ -143,15 +137,28 @@ internal static class DedupSwitch
         RecentIds.Read(
             new RecentHeaders(log.Journal.Log),
             SinceOf(partition, settings.DedupWindow),
-            settings.DedupMaxIds
+            settings.DedupMaxIds,
+            partition.OwnerOf
         );
+
+    private static bool IsAsSet(DedupWindow? window, TopicSettings settings) =>
+        window is null
+            ? settings.DedupWindow == TimeSpan.Zero
+            : window.Window == settings.DedupWindow
+                && window.MaxIds == settings.DedupMaxIds
+                && window.IsShared == settings.SharedNames;
 
     private static long SinceOf(Partition partition, TimeSpan window) =>
         UnixMicroseconds.From(partition.Time.Ago(window));
 
-    private static DedupWindow Of(TimeSpan time, int maxIds, IEnumerable<RememberedId> ids)
+    private static DedupWindow Of(TopicSettings settings, IEnumerable<RememberedId> ids) =>
+        Fill(new DedupWindow(settings.DedupWindow, settings.DedupMaxIds, settings.SharedNames), ids);
+
+    private static DedupWindow Of(DedupWindow like, IEnumerable<RememberedId> ids) =>
+        Fill(new DedupWindow(like.Window, like.MaxIds, like.IsShared), ids);
+
+    private static DedupWindow Fill(DedupWindow window, IEnumerable<RememberedId> ids)
     {
-        var window = new DedupWindow(time, maxIds);
         foreach (RememberedId id in ids)
             window.Add(id);
         return window;

@@ -1,7 +1,7 @@
-using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
+using LightQ.Broker.Users;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Deduplication;
@@ -16,16 +16,13 @@ namespace LightQ.Broker.Deduplication;
 /// with equal hashes, and no message is dropped because of another's id.
 /// </para>
 /// <para>
-/// An entry takes 40 bytes and a bucket 4. Entries lie in chunks, oldest first, and buckets are split one at a time as
-/// entries come (linear hashing), so that no append waits for a table to be copied. Chunks go when all in them is
-/// forgotten, but for one that is filled next: so a window whose ids come and go alike allocates nothing. Everything
-/// goes when nothing is remembered.
+/// Each user has ids of its own, unless they are shared. What nobody in particular has published, which is all that was
+/// published without a login, counts for every user. When there are as many ids as there may be, whoever has most of
+/// them loses its oldest: so a user that publishes many makes the broker forget none of those that publish few.
 /// </para>
 /// </remarks>
 internal sealed class DedupWindow
 {
-    private const int ChunkSize = 1024;
-
     /// <summary>
     /// At most so many are forgotten by one call: an append behind a long rest does not wait for all.
     /// </summary>
@@ -35,20 +32,19 @@ internal sealed class DedupWindow
         RandomNumberGenerator.GetBytes(Unsafe.SizeOf<UInt128>())
     );
     private readonly long _micros;
-    private readonly Entry[]?[] _chunks;
-    private Entry[]? _spare;
-    private int[]?[] _buckets = [];
-    private int _bucketCount;
-    private long _first;
-    private long _next;
-    private (UInt128 Key, bool IsSet) _sought;
+    private readonly IdTable _common;
+    private readonly Dictionary<uint, IdTable> _ofUsers = [];
+    private (uint User, IdTable? Table) _last; // Whose was looked for last.
+    private int _count;
+    private (UInt128 Key, uint User, bool IsSet) _sought;
 
     /// <param name="window">How long an id is remembered.</param>
     /// <param name="maxIds">How many are, at most.</param>
-    public DedupWindow(TimeSpan window, int maxIds)
+    /// <param name="isShared">Whether an id is the same whoever publishes it.</param>
+    public DedupWindow(TimeSpan window, int maxIds, bool isShared = false)
     {
-        (Window, MaxIds, _micros) = (window, maxIds, (long)window.TotalMicroseconds);
-        _chunks = new Entry[]?[((maxIds + ChunkSize - 1) / ChunkSize) + 1];
+        (Window, MaxIds, IsShared, _micros) = (window, maxIds, isShared, (long)window.TotalMicroseconds);
+        _common = new IdTable(_micros, maxIds);
     }
 
     /// <summary>How long an id is remembered.</summary>
@@ -57,54 +53,57 @@ internal sealed class DedupWindow
     /// <summary>How many are, at most.</summary>
     public int MaxIds { get; }
 
+    /// <summary>Whether an id is the same whoever publishes it.</summary>
+    public bool IsShared { get; }
+
     /// <summary>How many are held. Any thread.</summary>
-    public int Count => (int)(Volatile.Read(ref _next) - Volatile.Read(ref _first));
+    public int Count => Volatile.Read(ref _count);
 
     /// <summary>Bytes that it takes, without the object itself: for tests.</summary>
-    internal long Bytes =>
-        (long)_chunks.Length * 8
-        + _chunks.Append(_spare).Count(c => c is not null) * (long)ChunkSize * Unsafe.SizeOf<Entry>()
-        + _buckets.Sum(b => (b?.Length ?? 0) * sizeof(int) + 8L);
+    internal long Bytes => Tables.Sum(t => t.Bytes);
+
+    private IEnumerable<IdTable> Tables => _ofUsers.Values.Prepend(_common);
 
     /// <summary>Looks for an id; the next <see cref="Add(long, long)"/> is of this one.</summary>
     /// <param name="id">The id, in UTF-8.</param>
     /// <param name="now">The time of the append, unix microseconds; never less than before.</param>
     /// <param name="offset">Where the message with this id is.</param>
-    public bool TryFind(ReadOnlySpan<byte> id, long now, out long offset)
+    /// <param name="user">The <see cref="UserNumber"/> of whoever publishes it.</param>
+    public bool TryFind(ReadOnlySpan<byte> id, long now, out long offset, uint user = UserNumber.None)
     {
-        Forget(now, ForgottenAtOnce);
         UInt128 key = KeyOf(id);
-        _sought = (key, true);
-        return TryFind(key, now, out offset);
+        _sought = (key, user, true);
+        Forget(_common, now, ForgottenAtOnce);
+        if (Find(user) is { } own && own != _common)
+        {
+            Forget(own, now, ForgottenAtOnce);
+            if (own.TryFind(key, now, out offset))
+                return true;
+        }
+        return _common.TryFind(key, now, out offset);
     }
 
     /// <summary>Remembers the id that was sought last.</summary>
     /// <param name="offset">Where its message is.</param>
     /// <param name="time">When it was appended, unix microseconds; never less than before.</param>
-    public void Add(long offset, long time)
+    /// <returns>Whether another one was forgotten for it before its time was over.</returns>
+    public bool Add(long offset, long time)
     {
         if (!_sought.IsSet)
             throw new InvalidOperationException("No id was sought.");
         _sought.IsSet = false;
-        Add(_sought.Key, offset, time);
+        return Put(new RememberedId(_sought.Key, offset, time, _sought.User));
     }
 
     /// <summary>Remembers what another log's walk, or another window, has of an id, unless this one has it.</summary>
     public void Add(in RememberedId id)
     {
-        if (!TryFind(id.Key, id.Time, out _))
-            Add(id.Key, id.Offset, id.Time);
+        if (Find(id.User)?.TryFind(id.Key, id.Time, out _) != true && !_common.TryFind(id.Key, id.Time, out _))
+            Put(id);
     }
 
     /// <summary>What is remembered, oldest first.</summary>
-    public IEnumerable<RememberedId> Ids()
-    {
-        for (long number = _first; number < _next; number++)
-        {
-            ref Entry entry = ref At(number);
-            yield return new RememberedId(entry.Key, entry.Offset, entry.Time);
-        }
-    }
+    public IEnumerable<RememberedId> Ids() => Tables.SelectMany(t => t.Ids()).OrderBy(id => id.Time);
 
     /// <summary>Forgets ids whose time is over.</summary>
     /// <param name="now">Now, unix microseconds.</param>
@@ -112,137 +111,77 @@ internal sealed class DedupWindow
     /// <returns>When the next one's is; null when none is remembered.</returns>
     public long? Forget(long now, int most)
     {
-        while (_first < _next && IsOver(At(_first), now))
+        long? next = null;
+        foreach (IdTable table in Tables)
         {
-            if (most-- == 0)
-                return now;
-            ForgetFirst();
+            most -= Forget(table, now, most);
+            if (table.ForgetsAt is { } due && (next is null || due < next))
+                next = due;
         }
-        return _first < _next ? At(_first).Time + _micros : null;
+        foreach (uint user in _ofUsers.Where(t => t.Value.Count == 0).Select(t => t.Key).ToArray())
+            _ofUsers.Remove(user);
+        _last = default;
+        return next < now ? now : next;
     }
 
     /// <summary>What is remembered of an id instead of the id.</summary>
     public static UInt128 KeyOf(ReadOnlySpan<byte> id) => SipHash.Compute128(Secret, id);
 
-    private bool IsOver(in Entry entry, long now) => now - entry.Time >= _micros;
-
-    private bool TryFind(UInt128 key, long now, out long offset)
+    private int Forget(IdTable table, long now, int most)
     {
-        offset = -1;
-        if (_bucketCount == 0)
-            return false;
-        for (int slot = Bucket(BucketOf(key)) - 1; slot >= 0; )
+        int forgotten = 0;
+        for (; forgotten < most && table.IsOldestOver(now); forgotten++)
+            ForgetFirst(table);
+        return forgotten;
+    }
+
+    private void ForgetFirst(IdTable table)
+    {
+        table.ForgetFirst();
+        Volatile.Write(ref _count, _count - 1);
+    }
+
+    /// <summary>The ids of a user; null when it has none.</summary>
+    private IdTable? Find(uint user)
+    {
+        if (user == UserNumber.None || IsShared)
+            return _common;
+        if (_last.User != user)
+            _last = (user, _ofUsers.GetValueOrDefault(user));
+        return _last.Table;
+    }
+
+    private bool Put(in RememberedId id)
+    {
+        IdTable table = Find(id.User) ?? Make(id.User);
+        bool forgets = false;
+        while (_count >= MaxIds)
         {
-            ref Entry entry = ref Slot(slot);
-            if (entry.Key == key)
-            {
-                offset = entry.Offset;
-                // An id that was published again after its time is found before its forgotten entry.
-                return !IsOver(entry, now);
-            }
-            slot = entry.Next - 1;
+            IdTable giving = (long)table.Count * (_ofUsers.Count + 1) >= _count ? table : Largest();
+            forgets |= !giving.IsOldestOver(id.Time);
+            ForgetFirst(giving);
         }
-        return false;
+        table.Add(id);
+        Volatile.Write(ref _count, _count + 1);
+        return forgets;
     }
 
-    private void Add(UInt128 key, long offset, long time)
+    private IdTable Make(uint user)
     {
-        while (Count >= MaxIds)
-            ForgetFirst();
-        if (_bucketCount == 0)
-            (_buckets, _bucketCount) = ([new int[ChunkSize]], ChunkSize);
-        int slot = (int)(_next % ((long)_chunks.Length * ChunkSize));
-        Entry[] chunk = _chunks[slot / ChunkSize] ??= NewChunk();
-        ref int head = ref Bucket(BucketOf(key));
-        chunk[slot % ChunkSize] = new Entry
+        var table = new IdTable(_micros, MaxIds);
+        _ofUsers.Add(user, table);
+        _last = (user, table);
+        return table;
+    }
+
+    private IdTable Largest()
+    {
+        IdTable largest = _common;
+        foreach (IdTable table in _ofUsers.Values)
         {
-            High = (ulong)(key >> 64),
-            Low = (ulong)key,
-            Offset = offset,
-            Time = time,
-            Next = head,
-        };
-        head = slot + 1;
-        Volatile.Write(ref _next, _next + 1);
-        if (Count > _bucketCount)
-            SplitBucket();
-    }
-
-    private Entry[] NewChunk()
-    {
-        Entry[] chunk = _spare ?? new Entry[ChunkSize];
-        _spare = null;
-        return chunk;
-    }
-
-    private void ForgetFirst()
-    {
-        int slot = (int)(_first % ((long)_chunks.Length * ChunkSize));
-        ref Entry gone = ref Slot(slot);
-        ref int link = ref Bucket(BucketOf(gone.Key));
-        while (link != slot + 1)
-            link = ref Slot(link - 1).Next;
-        link = gone.Next;
-        Volatile.Write(ref _first, _first + 1);
-        if (slot % ChunkSize == ChunkSize - 1)
-            (_chunks[slot / ChunkSize], _spare) = (null, _chunks[slot / ChunkSize]);
-        if (_first == _next)
-        {
-            Array.Clear(_chunks);
-            _spare = null;
-            (_buckets, _bucketCount) = ([], 0);
+            if (table.Count > largest.Count)
+                largest = table;
         }
-    }
-
-    /// <summary>Adds one bucket, to which goes what is its of the one bucket that had it so far.</summary>
-    private void SplitBucket()
-    {
-        int added = _bucketCount,
-            chunk = added / ChunkSize;
-        if (chunk == _buckets.Length)
-            Array.Resize(ref _buckets, 2 * chunk);
-        _buckets[chunk] ??= new int[ChunkSize];
-        ref int from = ref Bucket(added - (int)BitOperations.RoundUpToPowerOf2((uint)added + 1) / 2);
-        _bucketCount++;
-        ref int to = ref Bucket(added);
-        while (from != 0)
-        {
-            int slot = from;
-            ref Entry entry = ref Slot(slot - 1);
-            if (BucketOf(entry.Key) != added)
-            {
-                from = ref entry.Next;
-                continue;
-            }
-            from = entry.Next;
-            to = slot;
-            to = ref entry.Next;
-            to = 0;
-        }
-    }
-
-    private int BucketOf(UInt128 key)
-    {
-        uint hash = (uint)(ulong)key,
-            size = BitOperations.RoundUpToPowerOf2((uint)_bucketCount);
-        uint bucket = hash & (size - 1);
-        return (int)(bucket < (uint)_bucketCount ? bucket : bucket & ((size >> 1) - 1));
-    }
-
-    private ref int Bucket(int bucket) => ref _buckets[bucket / ChunkSize]![bucket % ChunkSize];
-
-    private ref Entry Slot(int slot) => ref _chunks[slot / ChunkSize]![slot % ChunkSize];
-
-    private ref Entry At(long number) => ref Slot((int)(number % ((long)_chunks.Length * ChunkSize)));
-
-    private struct Entry
-    {
-        public ulong High;
-        public ulong Low;
-        public long Offset;
-        public long Time;
-        public int Next; // Slot + 1 of the next one in its bucket; 0 for none.
-
-        public readonly UInt128 Key => new(High, Low);
+        return largest;
     }
 }

@@ -14,6 +14,7 @@ internal static class DuplicateCheck
     /// <param name="state">Its named producer, whose epoch is the right one; null for an anonymous one.</param>
     /// <param name="batch">The batch.</param>
     /// <param name="time">The time of the append, unix microseconds.</param>
+    /// <param name="user">The <see cref="Users.UserNumber"/> of whoever publishes it.</param>
     /// <param name="refusesAlone">Whether its producer may have been refused batches alone.</param>
     /// <param name="stored">What is stored of it; nothing when it is to be appended.</param>
     /// <returns><see cref="ErrorCode.None"/>, or why it is refused.</returns>
@@ -22,6 +23,7 @@ internal static class DuplicateCheck
         ProducerState? state,
         in BatchView batch,
         long time,
+        uint user,
         bool refusesAlone,
         out StoredBatch stored
     )
@@ -33,7 +35,7 @@ internal static class DuplicateCheck
         if (refusesAlone && error == ErrorCode.SequenceOverlap && IsInHole(partition, state!, batch))
         {
             // What asks for what may be refused, and lies where the numbers of what is stored leave a hole.
-            stored = StoredBatch.Refused(RefusalOf(partition, batch));
+            stored = StoredBatch.Refused(RefusalOf(partition, batch, user));
             if (stored.IsAny)
                 return ErrorCode.None;
         }
@@ -48,7 +50,7 @@ internal static class DuplicateCheck
 
         if (
             partition.Dedup is { } window
-            && window.TryFind(batch.MessageId, partition.WindowNow(window.Window, time), out long offset)
+            && window.TryFind(batch.MessageId, partition.WindowNow(window.Window, time), out long offset, user)
         )
         {
             stored = new StoredBatch(offset, IsDuplicate: true);
@@ -75,9 +77,9 @@ internal static class DuplicateCheck
     /// <summary>
     /// Why a batch in a hole was refused before the broker's start; nothing for one that cannot have been.
     /// </summary>
-    private static ErrorCode RefusalOf(Partition partition, in BatchView batch)
+    private static ErrorCode RefusalOf(Partition partition, in BatchView batch, uint user)
     {
-        ErrorCode error = partition.CheckAsked(batch);
+        ErrorCode error = partition.CheckAsked(batch, user);
         if (error != ErrorCode.None || (batch.Flags & BatchLayout.HasDueTime) == 0)
             return error;
         // There is room for it now. One with an id may have been a duplicate instead.

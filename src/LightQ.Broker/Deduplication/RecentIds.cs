@@ -9,7 +9,7 @@ namespace LightQ.Broker.Deduplication;
 /// Segments come newest first, the batches of each oldest first. What is read ends with the time of the window, or with
 /// as many ids as it holds.
 /// </remarks>
-internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
+internal sealed class RecentIds(long since, int most, Func<ulong, uint> ownerOf) : IRecoveredBatchVisitor
 {
     private readonly List<List<RememberedId>> _segments =
     [
@@ -24,24 +24,27 @@ internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
     /// <param name="headers">The headers of the log.</param>
     /// <param name="since">Those of earlier messages are not wanted, unix microseconds.</param>
     /// <param name="most">How many are wanted.</param>
+    /// <param name="ownerOf">See <see cref="Topics.Partition.OwnerOf"/>.</param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
-    public static RecentIds Read(RecentHeaders headers, long since, int most)
+    public static RecentIds Read(RecentHeaders headers, long since, int most, Func<ulong, uint> ownerOf)
     {
-        var found = new RecentIds(since, most);
+        var found = new RecentIds(since, most, ownerOf);
         headers.Visit(since, found, found.GoesOn);
         return found;
     }
 
     /// <summary>The id that a batch was published with; null for none.</summary>
-    public static RememberedId? Find(in BatchView header)
+    public static RememberedId? Find(in BatchView header, Func<ulong, uint> ownerOf)
     {
         // The delivery and the copies of a delayed message have its id, too: only the publish counts, with its time.
         bool isPublished =
             (header.Flags & (BatchLayout.HasMessageId | BatchLayout.HasOrigin)) == BatchLayout.HasMessageId
             && header.Kind == BatchKind.Data;
-        return isPublished
-            ? new RememberedId(DedupWindow.KeyOf(header.MessageId), header.BaseOffset, header.AppendTime)
-            : null;
+        if (!isPublished)
+            return null;
+        // Without a named producer the broker has stamped the user; before it did, nobody.
+        uint user = header.ProducerId == 0 ? header.ProducerEpoch : ownerOf(header.ProducerId);
+        return new RememberedId(DedupWindow.KeyOf(header.MessageId), header.BaseOffset, header.AppendTime, user);
     }
 
     /// <inheritdoc/>
@@ -51,7 +54,7 @@ internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
     /// <inheritdoc/>
     public void OnBatch(in BatchView header)
     {
-        if (header.AppendTime <= since || Find(header) is not { } id)
+        if (header.AppendTime <= since || Find(header, ownerOf) is not { } id)
             return;
         _segments[^1].Add(id);
         _count++;

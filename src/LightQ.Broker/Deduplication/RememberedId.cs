@@ -4,4 +4,5 @@ namespace LightQ.Broker.Deduplication;
 /// <param name="Key">See <see cref="DedupWindow.KeyOf"/>.</param>
 /// <param name="Offset">Where the message was published.</param>
 /// <param name="Time">When it was appended, unix microseconds.</param>
-internal readonly record struct RememberedId(UInt128 Key, long Offset, long Time);
+/// <param name="User">The <see cref="Users.UserNumber"/> of whoever published it.</param>
+internal readonly record struct RememberedId(UInt128 Key, long Offset, long Time, uint User);

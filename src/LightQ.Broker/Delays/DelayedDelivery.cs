@@ -1,6 +1,7 @@
 using System.Buffers;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -75,18 +76,26 @@ internal sealed class DelayedDelivery(
     }
 
     /// <summary>Whether a delayed batch may be appended now. Under the append lock.</summary>
-    public ErrorCode Check(in BatchView batch)
+    public ErrorCode Check(in BatchView batch, uint user)
     {
         bool isRelative = (batch.Flags & BatchLayout.HasRelativeTimes) != 0;
         if (batch.DueAt > (isRelative ? LongestDelay : schedule.Now + LongestDelay))
             return ErrorCode.InvalidArgument;
-        return _pending.Count >= maxBatches() || (_pending.Count != 0 && _pending.Bytes + batch.Length > MostBytes)
+        return
+            _pending.Count >= maxBatches()
+            || HasShare(user)
+            || (_pending.Count != 0 && _pending.Bytes + batch.Length > MostBytes)
             ? ErrorCode.ResourceExhausted
             : ErrorCode.None;
     }
 
+    /// <summary>Whether a user has all that it may have of the batches that may wait.</summary>
+    private bool HasShare(uint user) =>
+        UserShare.Matters(user, _pending.Count, maxBatches())
+        && UserShare.IsUsedUp(user, _pending.CountOf(user), _pending.Count, maxBatches());
+
     /// <summary>What <see cref="Check"/> refused, for people.</summary>
-    public string Describe(ErrorCode error) =>
+    public string Describe(ErrorCode error, uint user) =>
         error switch
         {
             ErrorCode.InvalidArgument => $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days",
@@ -94,6 +103,11 @@ internal sealed class DelayedDelivery(
                 nameof(BrokerOptions.MaxDelayedBatches),
                 maxBatches(),
                 "As many delayed batches wait in this partition already"
+            ),
+            _ when HasShare(user) => refusals.Refuse(
+                nameof(BrokerOptions.MaxDelayedBatches),
+                maxBatches(),
+                UserShare.Describe(_pending.CountOf(user), _pending.Count, "delayed batches of this partition")
             ),
             _ => $"the delayed batches that wait in this partition would have more bytes than the topic keeps; "
                 + $"allowed: retention_bytes, {MostBytes}",
@@ -103,12 +117,13 @@ internal sealed class DelayedDelivery(
     /// <param name="batch">As the producer has sent it.</param>
     /// <param name="offset">Where it is.</param>
     /// <param name="time">When it was appended, unix microseconds.</param>
-    public void OnAppended(in BatchView batch, long offset, long time)
+    /// <param name="user">The <see cref="UserNumber"/> of whoever published it.</param>
+    public void OnAppended(in BatchView batch, long offset, long time, uint user)
     {
         FollowClock();
         bool isRelative = (batch.Flags & BatchLayout.HasRelativeTimes) != 0;
         long dueAt = isRelative ? time + batch.DueAt : batch.DueAt;
-        _pending.Add(offset, dueAt, batch.RecordCount, batch.Length, isRelative);
+        _pending.Add(offset, dueAt, batch.RecordCount, batch.Length, isRelative, user);
         schedule.Wake(this, dueAt);
     }
 

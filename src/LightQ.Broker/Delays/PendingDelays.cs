@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using LightQ.Broker.Users;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Delays;
@@ -25,6 +26,9 @@ internal sealed class PendingDelays
 
     // The offsets of copied batches, by their first offsets.
     private Dictionary<long, long>? _copies;
+
+    // Of users that have a share; what a start finds is nobody's.
+    private Dictionary<uint, int>? _byUser;
     private long _messages;
     private long _firstOffset = long.MaxValue;
 
@@ -53,8 +57,18 @@ internal sealed class PendingDelays
     /// <param name="messages">How many it has.</param>
     /// <param name="bytes">How long it is.</param>
     /// <param name="isRelative">Whether it is due so long after its publishing, and not at that time.</param>
-    public void Add(long offset, long dueAt, int messages, int bytes, bool isRelative = false) =>
-        Add(offset, new Entry(offset, dueAt, messages, bytes, isRelative), isQueued: false);
+    /// <param name="user">The <see cref="UserNumber"/> of whoever published it.</param>
+    public void Add(
+        long offset,
+        long dueAt,
+        int messages,
+        int bytes,
+        bool isRelative = false,
+        uint user = UserNumber.None
+    ) => Add(offset, new Entry(offset, dueAt, messages, bytes, isRelative, user), isQueued: false);
+
+    /// <summary>How many batches are one user's, of those that were published since the start.</summary>
+    public int CountOf(uint user) => _byUser?.GetValueOrDefault(user) ?? 0;
 
     /// <summary>
     /// Notes a copy, which takes the place of the batch that was published at <paramref name="first"/>, or of its copy
@@ -63,11 +77,12 @@ internal sealed class PendingDelays
     public void AddCopy(long offset, long first, long dueAt, int messages, int bytes)
     {
         bool isRelative = false;
+        uint user = UserNumber.None;
         if (TryFind(first, out _, out Entry before))
-            (isRelative, dueAt) = (before.IsRelative, before.DueAt);
+            (isRelative, dueAt, user) = (before.IsRelative, before.DueAt, before.User);
         bool isQueued = Remove(first);
         (_copies ??= [])[first] = offset;
-        Add(offset, new Entry(first, dueAt, messages, bytes, isRelative), isQueued);
+        Add(offset, new Entry(first, dueAt, messages, bytes, isRelative, user), isQueued);
     }
 
     /// <summary>Forgets a batch.</summary>
@@ -80,6 +95,7 @@ internal sealed class PendingDelays
         _byOffset!.Remove(offset);
         _copies?.Remove(first);
         Bytes -= entry.Bytes;
+        CountUser(entry.User, -1);
         Volatile.Write(ref _messages, _messages - entry.Messages);
         if (offset == _firstOffset)
             Volatile.Write(ref _firstOffset, OldestOffset());
@@ -216,9 +232,21 @@ internal sealed class PendingDelays
         if (!isQueued)
             _byDue.Enqueue(entry.First, (entry.DueAt, entry.First));
         Bytes += entry.Bytes;
+        CountUser(entry.User, 1);
         Volatile.Write(ref _messages, _messages + entry.Messages);
         if (offset < _firstOffset)
             Volatile.Write(ref _firstOffset, offset);
+    }
+
+    private void CountUser(uint user, int change)
+    {
+        if (user == UserNumber.None)
+            return;
+        int count = CountOf(user) + change;
+        if (count == 0)
+            _byUser!.Remove(user);
+        else
+            (_byUser ??= [])[user] = count;
     }
 
     private bool TryFind(long first, out long offset, out Entry entry)
@@ -236,5 +264,5 @@ internal sealed class PendingDelays
         return long.MaxValue;
     }
 
-    private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes, bool IsRelative);
+    private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes, bool IsRelative, uint User);
 }

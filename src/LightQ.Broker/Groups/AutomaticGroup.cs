@@ -128,7 +128,8 @@ public sealed class AutomaticGroup : Group
         }
     }
 
-    internal override GroupState Capture() => new(_committed, Partition.Log.Epoch, _committed, IsPaused: IsPaused);
+    private protected override GroupState Capture() =>
+        new(_committed, Partition.Log.Epoch, _committed, IsPaused: IsPaused);
 
     internal override void Reset(long offset)
     {

@@ -351,7 +351,7 @@ public sealed class ExplicitGroup : Group
         }
     }
 
-    internal override GroupState Capture()
+    private protected override GroupState Capture()
     {
         var unsettled = new List<RedeliveryRange>(_redeliveries.All.Concat(_dying.Values));
         foreach (GroupMember member in Members)

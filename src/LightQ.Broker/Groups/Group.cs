@@ -1,5 +1,6 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Groups;
@@ -14,12 +15,15 @@ public abstract class Group
     private int _joining;
     private bool _isDraining;
     private bool _isHeld;
+    private long _used;
 
     private protected Group(Partition partition, string name, GroupState state)
     {
         Partition = partition;
         Name = name;
         IsPaused = state.IsPaused;
+        Maker = state.Maker;
+        _used = state.Used;
         _isDraining = partition.IsLeaving;
         _isHeld = partition.IsUnsure;
     }
@@ -29,6 +33,23 @@ public abstract class Group
 
     /// <summary>The partition.</summary>
     public Partition Partition { get; }
+
+    /// <summary>
+    /// The <see cref="Users.UserNumber"/> of whoever made it; that of nobody where that is not known.
+    /// </summary>
+    public uint Maker { get; }
+
+    /// <summary>When it last had a member or settled something, unix microseconds; 0 when that is not known.</summary>
+    internal long Used
+    {
+        get
+        {
+            lock (Gate)
+                return _used;
+        }
+    }
+
+    private long Now => UnixMicroseconds.From(Partition.Time.GetUtcNow());
 
     /// <summary>Who settles: the broker, or the members.</summary>
     public abstract SettleMode SettleMode { get; }
@@ -135,6 +156,13 @@ public abstract class Group
             IsDirty = true;
     }
 
+    /// <summary>It is used now, which is kept.</summary>
+    internal void MarkUsed()
+    {
+        lock (Gate)
+            (_used, IsDirty) = (Now, true);
+    }
+
     /// <summary>Removes a member; what it held goes to the others.</summary>
     internal abstract void Leave(GroupMember member);
 
@@ -148,8 +176,15 @@ public abstract class Group
     public ValueTask<TimeSpan?> ReadOldestAgeAsync(CancellationToken cancellationToken) =>
         _oldest.ReadAgeAsync(this, cancellationToken);
 
+    /// <summary>What is to be kept of the group, as it is now, with who made it and when it was used.</summary>
+    internal GroupState Whole()
+    {
+        lock (Gate)
+            return Capture() with { Maker = Maker, Used = _used };
+    }
+
     /// <summary>What is to be kept of the group, as it is now.</summary>
-    internal abstract GroupState Capture();
+    private protected abstract GroupState Capture();
 
     /// <summary>Starts the group again at an offset: its members no longer hold any messages.</summary>
     internal abstract void Reset(long offset);
@@ -208,7 +243,9 @@ public abstract class Group
         lock (Gate)
         {
             bool isWanted = IsDirty && !_isRetired;
-            state = isWanted ? Capture() : default;
+            if (isWanted)
+                _used = Now;
+            state = isWanted ? Whole() : default;
             IsDirty = false;
             return isWanted;
         }

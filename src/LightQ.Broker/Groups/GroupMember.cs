@@ -38,6 +38,8 @@ public abstract class GroupMember : Subscription
     {
         Partition.Detach(this);
         Group.Leave(this);
+        if (Group.MemberCount == 0)
+            Group.MarkUsed();
         Assignment?.Leave(this);
         Reader.Dispose();
         Partition.RoomMade();

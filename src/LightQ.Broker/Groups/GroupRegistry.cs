@@ -5,6 +5,7 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
@@ -211,6 +212,52 @@ public sealed class GroupRegistry
             );
         }
 
+        Forget(topic, name, groups);
+        Flush(topic);
+        NoteSettled(topic);
+    }
+
+    /// <summary>
+    /// Ends a group that nobody has used since a time, unless it gets a member meanwhile; stored later. Of one whose
+    /// last use is not known it notes that it is used now.
+    /// </summary>
+    /// <returns>Whether it has.</returns>
+    internal bool TryEndUnused(Topic topic, string name, long before)
+    {
+        bool isUnused = !topic.IsBroken;
+        foreach (Partition partition in topic.Partitions.Where(p => p.Refusal is null))
+            isUnused &= IsUnused(partition, name, before);
+        if (!isUnused || LoadAll(topic, name) is not { Count: > 0 } groups)
+            return false;
+        if (groups.Any(g => !g.Partition.TryRemove(g)))
+            return false;
+        Forget(topic, name, groups);
+        NoteSettled(topic);
+        return true;
+    }
+
+    private bool IsUnused(Partition partition, string name, long before)
+    {
+        lock (_keeping)
+        {
+            if (partition.FindGroup(name) is { } group)
+            {
+                if (!group.IsEmpty || group.Used == 0)
+                    group.MarkUsed();
+                return group.Used < before;
+            }
+            if (Read(partition, name) is not { Committed: >= 0 } kept)
+                return true;
+            if (kept.Used != 0)
+                return kept.Used < before;
+            kept = kept with { Used = UnixMicroseconds.From(_broker.Clock.GetUtcNow()) };
+            _store.Set(partition, name, kept.Committed, kept.Encode());
+            return false;
+        }
+    }
+
+    private void Forget(Topic topic, string name, IReadOnlyList<Group> groups)
+    {
         foreach (Group group in groups)
             Forget(group);
         foreach (Partition refused in topic.Partitions.Where(p => p.IsBroken))
@@ -218,8 +265,6 @@ public sealed class GroupRegistry
         topic.RemoveGroup(name);
         foreach (Partition place in topic.Partitions.Select(Redrive.PlaceOf).Distinct())
             _store.Remove(place, Redrive.NameOf(name));
-        Flush(topic);
-        NoteSettled(topic);
     }
 
     /// <summary>Makes a group's dead-lettered messages available to it again.</summary>
@@ -362,7 +407,7 @@ public sealed class GroupRegistry
             );
         }
         string name = request.Group;
-        Group group = Enter(partition, name, mode);
+        Group group = Enter(partition, name, mode, owner.User);
         try
         {
             GroupMember member = group is ExplicitGroup settled
@@ -390,31 +435,54 @@ public sealed class GroupRegistry
     }
 
     /// <summary>The group, made if there is none and there may be another.</summary>
-    private Group Enter(Partition partition, string name, SettleMode mode)
+    private Group Enter(Partition partition, string name, SettleMode mode, uint user)
     {
         if (partition.FindGroup(name) is not null || _store.TryGet(partition, name, out _, out _))
             return partition.OpenGroup(name, known => Open(partition, name, mode, known));
         lock (_making)
         {
-            Topic topic = partition.Topic;
-            int most = _broker.Options.MaxGroupsPerTopic;
-            // Count the topic's own groups only if all positions together reach the limit.
-            if (
-                _store.CountBeside(topic) + topic.Partitions.Sum(p => p.GroupCount) >= most
-                && NamesOf(topic) is { } names
-                && names.Count >= most
-                && !names.Contains(name)
-            )
-            {
-                throw _broker.Refusals.Exhausted(
-                    nameof(BrokerOptions.MaxGroupsPerTopic),
-                    most,
-                    $"The topic '{topic.Name}' has {names.Count} groups"
-                );
-            }
-
-            return partition.OpenGroup(name, known => Open(partition, name, mode, known));
+            uint maker = MakerOf(partition.Topic, name) ?? user;
+            DemandRoom(partition.Topic, name, user);
+            return partition.OpenGroup(name, known => Open(partition, name, mode, known, maker));
         }
+    }
+
+    /// <exception cref="BrokerException">The topic may have no other group, or the user may make none.</exception>
+    private void DemandRoom(Topic topic, string name, uint user)
+    {
+        int most = _broker.Options.MaxGroupsPerTopic;
+        // Count the topic's own groups only if all positions together reach the limit.
+        int bound = _store.CountBeside(topic) + topic.Partitions.Sum(p => p.GroupCount);
+        bool sharesMatter = UserShare.Matters(user, bound, most);
+        if ((bound < most && !sharesMatter) || NamesOf(topic) is not { } names || names.Contains(name))
+            return;
+        const string Limit = nameof(BrokerOptions.MaxGroupsPerTopic);
+        if (names.Count >= most)
+            throw _broker.Refusals.Exhausted(Limit, most, $"The topic '{topic.Name}' has {names.Count} groups");
+        if (!UserShare.Matters(user, names.Count, most))
+            return;
+        int own = names.Count(n => MakerOf(topic, n) == user);
+        if (UserShare.IsUsedUp(user, own, names.Count, most))
+        {
+            string what = $"groups of the topic '{topic.Name}'";
+            throw _broker.Refusals.Exhausted(Limit, most, UserShare.Describe(own, names.Count, what));
+        }
+    }
+
+    /// <summary>
+    /// The <see cref="UserNumber"/> of whoever made a group; that of nobody for one of an earlier version, and null for
+    /// one that is on no partition of this node.
+    /// </summary>
+    public uint? MakerOf(Topic topic, string name)
+    {
+        foreach (Partition partition in topic.Partitions)
+        {
+            if (partition.FindGroup(name) is { } group)
+                return group.Maker;
+            if (Read(partition, name) is { Committed: >= 0 } kept)
+                return kept.Maker;
+        }
+        return null;
     }
 
     /// <summary>Forgets all groups of a partition that is deleted.</summary>
@@ -552,7 +620,7 @@ public sealed class GroupRegistry
         return group;
     }
 
-    private Group Open(Partition partition, string name, SettleMode mode, Group? known)
+    private Group Open(Partition partition, string name, SettleMode mode, Group? known, uint maker = UserNumber.None)
     {
         if (known?.SettleMode == mode)
         {
@@ -568,7 +636,9 @@ public sealed class GroupRegistry
                     + $"settles otherwise can join when they have left."
             );
         }
-        GroupState state = known?.Capture() ?? Read(partition, name);
+        GroupState state = known?.Whole() ?? Read(partition, name);
+        if (state == GroupState.None)
+            state = state with { Maker = maker, Used = UnixMicroseconds.From(_broker.Clock.GetUtcNow()) };
         known?.Retire();
         partition.Topic.AddGroup(name);
         Group group =

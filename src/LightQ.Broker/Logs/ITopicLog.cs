@@ -1,3 +1,4 @@
+using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 using LightQ.Storage.Backups;
@@ -67,7 +68,8 @@ public interface ITopicLog : IAsyncDisposable
     /// <param name="batch">The batch as the producer sent it.</param>
     /// <param name="appendTime">Unix microseconds; not below that of the batch before.</param>
     /// <param name="baseOffset">Offset of its first message.</param>
-    AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset);
+    /// <param name="user">See <see cref="BatchStamp.User"/>.</param>
+    AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset, uint user = 0);
 
     /// <summary>After a series of appends: gets them on their way to readers and disk. Any thread.</summary>
     void Flush();

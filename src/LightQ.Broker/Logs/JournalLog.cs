@@ -40,9 +40,9 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public long EndOfEpoch(uint epoch) => journal.EndOfEpoch(epoch);
 
-    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset, uint user = 0)
     {
-        AppendResult result = journal.TryAppend(batch, out baseOffset, out long position);
+        AppendResult result = journal.TryAppend(batch, out baseOffset, out long position, user);
         if (result == AppendResult.Appended)
             _endPosition = position;
         return result;

@@ -38,7 +38,7 @@ internal sealed class RefusedLog(PartitionRefusal refusal) : ITopicLog
 
     public long EndOfEpoch(uint epoch) => 0;
 
-    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset, uint user = 0)
     {
         baseOffset = -1;
         return AppendResult.Failed;

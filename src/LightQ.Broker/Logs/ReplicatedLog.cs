@@ -177,7 +177,7 @@ internal sealed class ReplicatedLog : ITopicLog
     /// <summary>Everything: what is committed is never cut back, whichever epoch it is of.</summary>
     public long EndOfEpoch(uint epoch) => EndOffset;
 
-    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset, uint user = 0)
     {
         baseOffset = -1;
         if (!_isOwner || _local.Failure is not null)
@@ -191,7 +191,7 @@ internal sealed class ReplicatedLog : ITopicLog
         _appendTime = Math.Max(_appendTime, appendTime);
         baseOffset = _nextOffset;
         // The chain of checksums and the signature are each journal's own.
-        BatchWriter.Stamp(entry, new BatchStamp(baseOffset, _appendTime, _epoch, 0, 0));
+        BatchWriter.Stamp(entry, new BatchStamp(baseOffset, _appendTime, _epoch, 0, 0, User: user));
         Volatile.Write(ref _nextOffset, baseOffset + new BatchView(entry).OffsetSpan);
         _ring.Publish(claim);
         _sender.End = _ring.Published;

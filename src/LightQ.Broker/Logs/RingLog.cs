@@ -66,7 +66,7 @@ internal sealed class RingLog : ITopicLog
 
     public long EndOfEpoch(uint epoch) => EndOffset;
 
-    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset, uint user = 0)
     {
         if (
             Ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed
@@ -79,7 +79,10 @@ internal sealed class RingLog : ITopicLog
         Span<byte> entry = claim.Span;
         batch.CopyTo(entry);
         baseOffset = _endOffset;
-        _previousCrc = BatchWriter.Stamp(entry, new BatchStamp(baseOffset, appendTime, Epoch, _previousCrc, 0));
+        _previousCrc = BatchWriter.Stamp(
+            entry,
+            new BatchStamp(baseOffset, appendTime, Epoch, _previousCrc, 0, User: user)
+        );
         Volatile.Write(ref _endOffset, baseOffset + new BatchView(entry).RecordCount);
         Ring.Publish(claim);
         return AppendResult.Appended;

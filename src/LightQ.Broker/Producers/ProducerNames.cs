@@ -2,6 +2,7 @@ using System.Diagnostics;
 using LightQ.Broker.Catalog;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -135,6 +136,12 @@ internal sealed class ProducerNames(TopicCatalog catalog, Func<BrokerOptions> op
         refusals.Exhausted(
             nameof(BrokerOptions.MaxNamedProducersPerTopic),
             opening.Name.MostNames,
-            $"The topic '{opening.Partition.Topic.Name}' has as many named producers"
+            opening.Name.Found.All >= opening.Name.MostNames
+                ? $"The topic '{opening.Partition.Topic.Name}' has as many named producers"
+                : UserShare.Describe(
+                    opening.Name.Found.Own,
+                    opening.Name.Found.All,
+                    $"named producers of the topic '{opening.Partition.Topic.Name}'"
+                )
         );
 }

@@ -26,6 +26,8 @@ internal sealed class ProducerOpening(
         {
             Topic = partition.Topic.Id,
             Name = request.ProducerName,
+            User = owner.User,
+            IsShared = partition.Topic.Settings.SharedNames,
             Instance = request.Instance,
             Number = request.Number,
             IsReturning = request.IsReturning,

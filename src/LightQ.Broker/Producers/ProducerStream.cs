@@ -1,6 +1,7 @@
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -27,6 +28,7 @@ public sealed class ProducerStream : OutputStream
     private readonly Partition _partition;
     private readonly ProducerState? _state;
     private readonly uint _producerEpoch;
+    private readonly uint _user;
     private readonly PendingBatches _pending;
     private readonly Queue<PendingAck> _acks = new();
     private readonly ResumeItem _resume;
@@ -56,6 +58,7 @@ public sealed class ProducerStream : OutputStream
         _partition = partition;
         _state = state;
         _producerEpoch = producerEpoch;
+        _user = Mutation.AnyOwner ? UserNumber.None : owner.User;
         AckLevel = ackLevel;
         _window = window;
         _refusesAlone = refusesAlone;
@@ -357,7 +360,7 @@ public sealed class ProducerStream : OutputStream
                     error = stored.Refusal; // Its producer knew of refusals on an earlier connection.
                     break;
                 }
-                if (!stored.IsAny && (error = _partition.CheckAsked(batch)) != ErrorCode.None)
+                if (!stored.IsAny && (error = _partition.CheckAsked(batch, _user)) != ErrorCode.None)
                 {
                     if (!_refusesAlone)
                         break;
@@ -366,7 +369,7 @@ public sealed class ProducerStream : OutputStream
                 }
                 if (!stored.IsAny)
                 {
-                    AppendResult result = _partition.Append(batch, time, out long offset);
+                    AppendResult result = _partition.Append(batch, time, out long offset, _user);
                     if (result == AppendResult.Full)
                         break;
                     if (result != AppendResult.Appended)
@@ -454,7 +457,7 @@ public sealed class ProducerStream : OutputStream
         stored = StoredBatch.None;
         return _state is not null && _state.Epoch != _producerEpoch
             ? ErrorCode.Fenced
-            : DuplicateCheck.Check(_partition, _state, batch, time, _refusesAlone, out stored);
+            : DuplicateCheck.Check(_partition, _state, batch, time, _user, _refusesAlone, out stored);
     }
 
     /// <summary>Breaks the stream at a batch, behind what waits in front of it: that was good and is stored.</summary>
@@ -496,7 +499,7 @@ public sealed class ProducerStream : OutputStream
     private string Describe(ErrorCode error) =>
         error switch
         {
-            ErrorCode.ResourceExhausted or ErrorCode.InvalidArgument => _partition.Delays!.Describe(error),
+            ErrorCode.ResourceExhausted or ErrorCode.InvalidArgument => _partition.Delays!.Describe(error, _user),
             ErrorCode.NotSupported =>
                 $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later",
             ErrorCode.MessageTooLarge => "the batch is longer than the topic allows",

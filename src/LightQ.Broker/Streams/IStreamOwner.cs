@@ -6,6 +6,9 @@ public interface IStreamOwner
     /// <summary>Names the connection in statistics.</summary>
     uint ConnectionId { get; }
 
+    /// <summary>The <see cref="Users.UserNumber"/> of its client; it never changes.</summary>
+    uint User => Users.UserNumber.None;
+
     /// <summary>Whether it is the broker itself, which may publish dead letters.</summary>
     bool IsBroker => false;
 

@@ -6,6 +6,7 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Scheduling;
@@ -23,7 +24,8 @@ public sealed class Partition : IHousekept
     private const int FewReaders = 4;
     private const int IdsForgottenAtOnce = 16384;
     private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5),
-        LongestEnd = TimeSpan.FromSeconds(30);
+        LongestEnd = TimeSpan.FromSeconds(30),
+        SayForgottenEvery = TimeSpan.FromHours(1);
     private readonly SteadyClock _time;
     private readonly Dictionary<string, Group> _groups = [];
     private ImmutableArray<Subscription> _subscriptions = [];
@@ -37,6 +39,8 @@ public sealed class Partition : IHousekept
     private int _watched;
     private bool _waited;
     private long _growthNoted;
+    private bool _forgettingNoted;
+    private long _forgettingSaid;
 
     internal Partition(Topic topic, uint index, TimeProvider time, Func<Partition, DelayedDelivery>? delays = null)
     {
@@ -104,6 +108,9 @@ public sealed class Partition : IHousekept
     /// The ids of messages that it remembers; null for a topic without a window. Guarded by <see cref="AppendLock"/>.
     /// </summary>
     internal DedupWindow? Dedup { get; set; }
+
+    /// <summary>The <see cref="UserNumber"/> of whose named producer an id is.</summary>
+    internal Func<ulong, uint> OwnerOf { get; init; } = static _ => UserNumber.None;
 
     /// <summary>How many ids of messages are remembered. Any thread.</summary>
     public int RememberedIds => Dedup?.Count ?? 0;
@@ -206,23 +213,30 @@ public sealed class Partition : IHousekept
     /// Whether the topic takes what a batch asks for: the only errors that are those of its messages alone. Under the
     /// append lock.
     /// </summary>
-    internal ErrorCode CheckAsked(in BatchView batch)
+    internal ErrorCode CheckAsked(in BatchView batch, uint user)
     {
         if (batch.Length > MaxBatchBytes)
             return ErrorCode.MessageTooLarge;
         if ((batch.Flags & BatchLayout.HasDueTime) == 0)
             return ErrorCode.None;
-        return Delays is null ? ErrorCode.NotSupported : Delays.Check(batch);
+        return Delays is null ? ErrorCode.NotSupported : Delays.Check(batch, user);
     }
 
-    internal AppendResult Append(in BatchView batch, long appendTime, out long baseOffset)
+    internal AppendResult Append(in BatchView batch, long appendTime, out long baseOffset, uint user = UserNumber.None)
     {
-        AppendResult result = Log.TryAppend(batch.Bytes, appendTime, out baseOffset);
+        // For a start to find whose id it is; the id of a named producer says it itself.
+        bool isStamped = (batch.Flags & BatchLayout.HasMessageId) != 0 && batch.ProducerId == 0;
+        AppendResult result = Log.TryAppend(
+            batch.Bytes,
+            appendTime,
+            out baseOffset,
+            isStamped ? user : UserNumber.None
+        );
         if (result != AppendResult.Appended)
             return result;
         Counters.Received(batch.RecordCount, batch.Length);
         if ((batch.Flags & BatchLayout.HasDueTime) != 0)
-            Delays!.OnAppended(batch, baseOffset, appendTime);
+            Delays!.OnAppended(batch, baseOffset, appendTime, user);
         return result;
     }
 
@@ -457,12 +471,38 @@ public sealed class Partition : IHousekept
         if (_housekeeping is not { } housekeeping)
             return null;
         housekeeping.KeepPositions(this);
-        return Look(
+        TimeSpan? later = NoteForgotten(housekeeping.Options);
+        TimeSpan? sooner = Look(
             _time.GetTimestamp(),
             housekeeping.Options.SlowTimeout,
             housekeeping.Options.RestAfter,
             housekeeping.Options.ProducerExpiry
         );
+        return Sooner(sooner, later);
+    }
+
+    /// <summary>
+    /// Tells of ids that were forgotten before their time, once an hour while that goes on. Called by housekeeping
+    /// alone.
+    /// </summary>
+    private TimeSpan? NoteForgotten(BrokerOptions options)
+    {
+        if (!_forgettingNoted)
+            return null;
+        long now = _time.GetTimestamp(),
+            count;
+        TimeSpan left =
+            _forgettingSaid == 0 ? TimeSpan.Zero : SayForgottenEvery - _time.GetElapsedTime(_forgettingSaid, now);
+        if (left > TimeSpan.Zero)
+            return left;
+        lock (AppendLock)
+        {
+            count = Counters.ForgottenIds;
+            _forgettingNoted = false;
+        }
+        _forgettingSaid = now;
+        options.StorageEvents?.OnIdsForgotten(this, count);
+        return null;
     }
 
     /// <summary>
@@ -505,7 +545,13 @@ public sealed class Partition : IHousekept
     {
         if (Dedup is not { } window)
             return;
-        window.Add(offset, time);
+        if (window.Add(offset, time))
+        {
+            Counters.ForgetId();
+            if (!_forgettingNoted)
+                RequestLook(TimeSpan.Zero);
+            _forgettingNoted = true;
+        }
         if (window.Count == 1)
             RequestLook(window.Window); // An id is forgotten in time, whether or not another one arrives.
     }

@@ -13,6 +13,7 @@ public sealed class PartitionCounters
     private long _gaps;
     private long _drops;
     private long _duplicates;
+    private long _forgottenIds;
 
     /// <summary>Messages appended.</summary>
     public long MessagesReceived => Volatile.Read(ref _messagesReceived);
@@ -37,6 +38,12 @@ public sealed class PartitionCounters
 
     /// <summary>Messages that were not appended, because messages with their ids were.</summary>
     public long Duplicates => Volatile.Read(ref _duplicates);
+
+    /// <summary>Ids of messages that were forgotten before their time, because so many others came.</summary>
+    public long ForgottenIds => Volatile.Read(ref _forgottenIds);
+
+    /// <summary>Counts an id that was forgotten before its time; the caller holds the append lock.</summary>
+    internal void ForgetId() => Volatile.Write(ref _forgottenIds, _forgottenIds + 1);
 
     /// <summary>Counts a message that was not appended; the caller holds the append lock.</summary>
     internal void Duplicate() => Volatile.Write(ref _duplicates, _duplicates + 1);

@@ -280,6 +280,7 @@ internal sealed class PartitionOpener(
         new(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals))
         {
             Positions = topic.Settings.IsReplicated ? new StreamPositions() : null,
+            OwnerOf = id => catalog.OwnerOf(topic.Id, id),
         };
 
     private Partition OpenOne(Topic topic, uint index, bool isNew, Func<Guid, ulong, uint, bool> isProducer)

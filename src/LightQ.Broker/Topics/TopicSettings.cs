@@ -80,6 +80,12 @@ public sealed record TopicSettings
     /// <summary>How many ids a partition remembers at most. Default 100,000.</summary>
     public int DedupMaxIds { get; init; }
 
+    /// <summary>
+    /// Whether names of producers and ids of messages are the same whichever user publishes, instead of each user's
+    /// own.
+    /// </summary>
+    public bool SharedNames { get; init; }
+
     /// <summary>Whether it has replicas.</summary>
     public bool IsReplicated => Replicas > 1;
 

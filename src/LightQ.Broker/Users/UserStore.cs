@@ -101,7 +101,7 @@ public sealed class UserStore
     public User Create(string name, string passwordHash)
     {
         CheckName(name);
-        var user = new User(name, Guid.NewGuid(), _time.GetUtcNow(), passwordHash, 0, []);
+        User user = null!;
         _catalog.Change(() =>
         {
             if (Table.Users.ContainsKey(name))
@@ -112,6 +112,7 @@ public sealed class UserStore
                 nameof(BrokerOptions.MaxUsers),
                 "There can be no more users until one is deleted"
             );
+            user = new User(name, NewId(), _time.GetUtcNow(), passwordHash, 0, []);
             return new CatalogRecord { User = user };
         });
         Changed?.Invoke();
@@ -281,6 +282,15 @@ public sealed class UserStore
 
     /// <summary>Another change has changed rights: a topic's own user, or another node.</summary>
     internal void RaiseChanged() => Changed?.Invoke();
+
+    /// <summary>An id whose number no other user has.</summary>
+    private Guid NewId()
+    {
+        Guid id;
+        do id = Guid.NewGuid();
+        while (Table.HasNumber(UserNumber.Of(id)));
+        return id;
+    }
 
     private void Demand(int count, int limit, string setting, string found)
     {

@@ -20,4 +20,7 @@ public sealed record UserTable(ImmutableDictionary<string, User> Users, Immutabl
             ImmutableDictionary.Create<string, User>(StringComparer.Ordinal),
             ImmutableDictionary.Create<string, AccessToken>(StringComparer.Ordinal)
         );
+
+    /// <summary>Whether a user has this <see cref="UserNumber"/>.</summary>
+    public bool HasNumber(uint number) => Users.Values.Any(u => UserNumber.Of(u.Id) == number);
 }

@@ -171,6 +171,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             }
         );
         yield return await TryAsync(RetentionChecks.Check, token => RetentionChecks.RunAsync(client, token));
+        yield return await TryAsync(DedupChecks.Check, token => DedupChecks.RunAsync(client, token));
         ClusterInfo? cluster = null;
         Finding nodes = await TryAsync(
             NodeChecks.Check,

@@ -74,6 +74,8 @@ internal sealed record TopicStatsView
 
     public long Duplicates { get; init; }
 
+    public long ForgottenIds { get; init; }
+
     private string LettersText =>
         DeadLetters is { } letters ? $"{Number(letters)}{(letters == 0 ? "" : DealtWith)}" : "unknown";
 
@@ -110,6 +112,7 @@ internal sealed record TopicStatsView
             RetentionMessages = stats.RetentionMessages,
             RememberedIds = stats.RememberedIds,
             Duplicates = stats.Duplicates,
+            ForgottenIds = stats.ForgottenIds,
         };
 
     public IEnumerable<(string Name, string Value)> Rows() =>
@@ -127,6 +130,7 @@ internal sealed record TopicStatsView
             ("dead letters", LettersText),
             ("ids remembered", Number(RememberedIds)),
             ("duplicates", Number(Duplicates)),
+            ("ids forgotten early", Number(ForgottenIds)),
             ("bytes written", Number(TotalBytesWritten)),
             ("bytes read", Number(TotalBytesRead)),
             ("offsets", $"{StartOffset} to {EndOffset}"),

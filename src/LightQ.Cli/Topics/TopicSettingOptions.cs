@@ -57,6 +57,8 @@ internal sealed class TopicSettingOptions
         Broker.Topics.TopicSettings.MaxDedupIds
     );
 
+    private readonly Option<bool?> _sharedNames = new("--shared-names") { HelpName = "true|false" };
+
     public TopicSettingOptions()
     {
         _lock.Description =
@@ -74,6 +76,9 @@ internal sealed class TopicSettingOptions
         _dedupIds.Description =
             "How many ids each partition remembers at most; of more the oldest are forgotten. Default 100000, 48 "
             + "bytes of memory each.";
+        _sharedNames.Description =
+            "true: producer names and message ids are the same whichever user publishes; false: each user has its own. "
+            + "Default: false.";
         _kind.Description =
             $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. "
             + $"Default: durable, but transient for the topics of -n. {Lasting}";
@@ -126,6 +131,7 @@ internal sealed class TopicSettingOptions
                 _retention,
                 _dedupWindow,
                 _dedupIds,
+                _sharedNames,
                 _replicas,
             }
         )
@@ -159,5 +165,6 @@ internal sealed class TopicSettingOptions
             DeadLetterTopic = parsed.GetValue(_deadLetters),
             DedupWindow = parsed.GetValue(_dedupWindow),
             DedupMaxIds = parsed.GetValue(_dedupIds),
+            SharedNames = parsed.GetValue(_sharedNames),
         };
 }

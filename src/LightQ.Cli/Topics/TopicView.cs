@@ -65,6 +65,9 @@ internal sealed record TopicView
 
     public int DedupMaxIds { get; init; }
 
+    /// <summary>Whether names and ids are all users'; absent where each user has its own.</summary>
+    public bool? SharedNames { get; init; }
+
     public DateTimeOffset CreateTime { get; init; }
 
     public required IReadOnlyList<long> StartOffsets { get; init; }
@@ -119,6 +122,7 @@ internal sealed record TopicView
             DeadLetterTopic = info.Spec.DeadLetterTopic ?? info.Name + TopicName.DeadLetterSuffix,
             DedupSeconds = (info.Spec.DedupWindow ?? TimeSpan.Zero).TotalSeconds,
             DedupMaxIds = info.Spec.DedupMaxIds ?? 0,
+            SharedNames = info.Spec.SharedNames == true ? true : null,
             CreateTime = info.CreateTime,
             StartOffsets = info.StartOffsets,
             EndOffsets = info.EndOffsets,
@@ -191,6 +195,8 @@ internal sealed record TopicView
             );
         }
 
+        if (SharedNames == true)
+            yield return ("producer names", "shared by all users, as message ids are");
         yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
         foreach (((long start, long end), int index) in StartOffsets.Zip(EndOffsets).Select((range, i) => (range, i)))
         {

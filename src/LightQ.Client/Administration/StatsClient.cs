@@ -259,5 +259,6 @@ public sealed class StatsClient
             RetentionMessages = (long)stats.RetentionMessages,
             RememberedIds = (long)stats.RememberedIds,
             Duplicates = (long)stats.Duplicates,
+            ForgottenIds = (long)stats.ForgottenIds,
         };
 }

@@ -33,6 +33,8 @@ internal static class TopicMapping
             settings.MaxDeliveries = (uint)deliveries;
         if (spec.DedupMaxIds is { } ids)
             settings.DedupMaxIds = (uint)ids;
+        if (spec.SharedNames is { } shared)
+            settings.SharedNames = shared;
         if (spec.RetentionBytes is { } bytes)
             settings.RetentionBytes = (ulong)bytes;
         return settings;
@@ -62,6 +64,7 @@ internal static class TopicMapping
             Retention = (Retention)settings.Retention,
             DedupWindow = settings.DedupWindow?.ToTimeSpan() ?? TimeSpan.Zero,
             DedupMaxIds = (int)settings.DedupMaxIds,
+            SharedNames = settings.SharedNames,
         };
         return new TopicInfo(
             spec,

@@ -99,6 +99,12 @@ public sealed record TopicStats
     /// <summary>Messages that were not stored, because the broker remembered their ids.</summary>
     public long Duplicates { get; init; }
 
+    /// <summary>
+    /// Message ids that the broker forgot before the topic's window was over, because more came than
+    /// <see cref="TopicSpec.DedupMaxIds"/> allows: a duplicate of them is stored.
+    /// </summary>
+    public long ForgottenIds { get; init; }
+
     /// <summary>Bytes that the topic occupies, in its ring or on disk.</summary>
     public long StoredBytes { get; init; }
 }

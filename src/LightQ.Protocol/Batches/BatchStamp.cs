@@ -12,11 +12,16 @@ namespace LightQ.Protocol.Batches;
 /// Message authentication code of the batch's place in the log, made with the log's own key; 0 where no journal stores
 /// the batch. Only the log can verify it.
 /// </param>
+/// <param name="User">
+/// The number of the user who published a batch with a message id without a named producer: it takes the place of the
+/// producer epoch. 0 leaves that as it is.
+/// </param>
 public readonly record struct BatchStamp(
     long BaseOffset,
     long AppendTime,
     uint LeaderEpoch,
     uint PreviousCrc,
     uint DurableBack,
-    ulong Mac = 0
+    ulong Mac = 0,
+    uint User = 0
 );

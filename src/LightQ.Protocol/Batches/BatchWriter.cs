@@ -90,6 +90,8 @@ public static class BatchWriter
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.PreviousCrc..], stamp.PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.DurableBack..], stamp.DurableBack);
         BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.Mac..], stamp.Mac);
+        if (stamp.User != 0)
+            BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], stamp.User);
         return WriteHeaderCrc(batch[..BinaryPrimitives.ReadUInt16LittleEndian(batch[BatchLayout.HeaderLength..])]);
     }
 

@@ -61,7 +61,7 @@ internal sealed class PublishSpread(PublishForward publish, PublishOnce here, Ac
                         Messages = { request.Messages },
                     },
                     context,
-                    (part, call) => here.RunAsync(part, call.CancellationToken)
+                    (part, call) => here.RunAsync(part, CallPrincipal.Of(call), call.CancellationToken)
                 )
                 .ConfigureAwait(false);
             await responses

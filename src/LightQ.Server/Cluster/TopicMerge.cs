@@ -109,6 +109,7 @@ internal static class TopicMerge
             merged.DelayedMessages += part.DelayedMessages;
             merged.RememberedIds += part.RememberedIds;
             merged.Duplicates += part.Duplicates;
+            merged.ForgottenIds += part.ForgottenIds;
             merged.GroupsCount = Math.Max(merged.GroupsCount, part.GroupsCount);
             if (part.HasDeadLetters)
                 merged.DeadLetters = part.DeadLetters + (merged.HasDeadLetters ? merged.DeadLetters : 0);

@@ -524,6 +524,14 @@ public static class ServerSettings
             o => o.ProducerExpiry,
             (o, v) => o with { ProducerExpiry = v }
         ),
+        Broker
+            .Time(
+                nameof(BrokerOptions.GroupExpiry),
+                "After how long without a member, and without anything settled, a group ends; 0 for never.",
+                o => o.GroupExpiry,
+                (o, v) => o with { GroupExpiry = v }
+            )
+            .Live(),
         Broker.Time(
             nameof(BrokerOptions.PositionInterval),
             "How often group positions reach the disk.",

@@ -78,6 +78,9 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     /// <inheritdoc/>
     public uint ConnectionId { get; }
 
+    /// <summary>The number of the client's user; nobody's until the client is welcomed.</summary>
+    public uint User { get; set; }
+
     /// <inheritdoc/>
     public bool HasEnded => _inputEnded || Volatile.Read(ref _failed) || _events.IsPeerGone;
 

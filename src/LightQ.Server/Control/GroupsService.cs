@@ -115,6 +115,7 @@ internal sealed class GroupsService(
 
     public override async Task<DeleteGroupResponse> DeleteGroup(DeleteGroupRequest request, ServerCallContext context)
     {
+        DemandManagerOrMaker(CallPrincipal.Of(context), request);
         await RaiseForAsync(
                 SecurityAction.GroupDeleted,
                 context,
@@ -155,6 +156,20 @@ internal sealed class GroupsService(
                 },
             }
         );
+
+    /// <summary>A group is deleted by who may manage the topic, or has made the group and may consume it.</summary>
+    private void DemandManagerOrMaker(Principal caller, DeleteGroupRequest request)
+    {
+        if (access.Refusal(caller, Right.Manage, request.Topic) is not { } refusal)
+            return;
+        uint? maker = broker.TryGetTopic(request.Topic, out Topic? topic)
+            ? broker.Groups.MakerOf(topic, request.Group)
+            : null;
+        if (maker is null && access.MayBeOld)
+            return; // It is another node's to decide; this one has nothing of it to delete.
+        if (maker != caller.Number || !access.Allows(caller, Right.Consume, request.Topic))
+            throw refusal;
+    }
 
     private Task RaiseAsync(
         SecurityAction action,

@@ -37,7 +37,7 @@ internal sealed class MessagesService(
     public Republisher Republisher => _republisher ??= new(nodes, access, Browse, Publish);
 
     public override Task<PublishResponse> Publish(PublishRequest request, ServerCallContext context) =>
-        _once.RunAsync(request, context.CancellationToken);
+        _once.RunAsync(request, CallPrincipal.Of(context), context.CancellationToken);
 
     public override Task PublishStream(
         IAsyncStreamReader<PublishStreamRequest> requestStream,

@@ -157,6 +157,13 @@ internal static class TopicMapping
             (s, p) => s with { DedupMaxIds = (int)Read(p.DedupMaxIds, TopicSettings.MaxDedupIds, "dedup_max_ids") },
             s => Text(s.DedupMaxIds)
         ),
+        new(
+            "shared_names",
+            false,
+            p => p.HasSharedNames,
+            (s, p) => s with { SharedNames = p.SharedNames },
+            s => s.SharedNames ? "true" : "false"
+        ),
         new("replicas", true, p => p.Replicas != 0, (s, p) => s with { Replicas = p.Replicas }, s => Text(s.Replicas)),
     ];
 
@@ -243,6 +250,7 @@ internal static class TopicMapping
             DedupWindow = settings.DedupWindow.ToDuration(),
             DedupMaxIds = (uint)settings.DedupMaxIds,
             Replicas = settings.Replicas,
+            SharedNames = settings.SharedNames,
         };
 
     /// <summary>Checked before it becomes the engine's enumeration, which may be narrower.</summary>

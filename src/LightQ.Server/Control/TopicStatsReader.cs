@@ -62,6 +62,7 @@ internal sealed class TopicStatsReader(
             WorstGroupLag = (ulong)backlog.WorstLag,
             RememberedIds = figures.RememberedIds,
             Duplicates = figures.Duplicates,
+            ForgottenIds = figures.ForgottenIds,
         };
         if (backlog.DeadLetters is { } letters)
             stats.DeadLetters = (ulong)letters;

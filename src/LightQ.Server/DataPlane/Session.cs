@@ -441,6 +441,7 @@ internal sealed class Session : IConnectionProtocol
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
         Streams = new ConnectionStreams();
+        Output.User = _principal!.Number;
         _stepsTold = _broker.Clock.StepsTaken;
         const ulong Known = ProtocolFeatures.Window | ProtocolFeatures.RefusedAlone | ProtocolFeatures.BrokerClock;
         _features = hello.Features & (Offered | Known);

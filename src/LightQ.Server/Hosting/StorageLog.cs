@@ -72,6 +72,21 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
     }
 
     /// <inheritdoc/>
+    public void OnIdsForgotten(Partition partition, long count) =>
+        ServerLog.IdsForgotten(
+            logger,
+            partition.Topic.Name,
+            partition.Index,
+            count,
+            partition.Topic.Settings.DedupMaxIds,
+            partition.Topic.Settings.DedupWindow
+        );
+
+    /// <inheritdoc/>
+    public void OnGroupEnded(Topic topic, string group, TimeSpan unused) =>
+        ServerLog.GroupEnded(logger, group, topic.Name, unused);
+
+    /// <inheritdoc/>
     public void OnStateFailed(StoredState state, JournalFailure? failure)
     {
         switch (state, failure)

@@ -64,6 +64,9 @@ internal sealed class ConsumeCall(
     private volatile bool _isAbortDue;
 
     /// <inheritdoc/>
+    public uint User => access.Principal.Number;
+
+    /// <inheritdoc/>
     public bool HasEnded => Context.CancellationToken.IsCancellationRequested;
 
     public override int Producers => 0;

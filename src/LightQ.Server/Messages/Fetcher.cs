@@ -49,6 +49,9 @@ internal sealed class Fetcher(
     /// <summary>Whose calls it is.</summary>
     public FetchKey Key => key;
 
+    /// <inheritdoc/>
+    public uint User => Principal.NumberOf(key.Kind, key.UserId);
+
     /// <summary>Names it in tokens: it cannot be guessed.</summary>
     public Guid Id { get; } = Guid.NewGuid();
 

@@ -41,6 +41,9 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     public uint ConnectionId => _session.ConnectionId;
 
     /// <inheritdoc/>
+    public uint User => _session.User;
+
+    /// <inheritdoc/>
     public bool HasEnded => _session.HasEnded;
 
     /// <summary>What the stream was opened with.</summary>

@@ -63,6 +63,7 @@ internal sealed class PublishCall(
                         PublishSession.OpenAsync(
                             broker,
                             ConnectionId,
+                            access.Principal.Number,
                             time,
                             open,
                             maxMessageBytes,

@@ -2,6 +2,7 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Messages;
 
@@ -19,14 +20,21 @@ internal sealed class PublishOnce(LightQBroker broker, int maxMessageBytes, Time
         limits.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes;
 
     /// <summary>Publishes; completes when all messages are as safe as was asked for.</summary>
+    /// <param name="request">What.</param>
+    /// <param name="user">For whom.</param>
+    /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BrokerException">They may not be published.</exception>
-    public async Task<PublishResponse> RunAsync(PublishRequest request, CancellationToken cancellationToken)
+    public async Task<PublishResponse> RunAsync(
+        PublishRequest request,
+        Principal user,
+        CancellationToken cancellationToken
+    )
     {
         var open = new OpenProducer { Topic = request.Topic, AckLevel = request.AckLevel };
         if (request.HasPartition)
             open.Partition = request.Partition;
         using PublishSession session = await PublishSession
-            .OpenAsync(broker, connectionId: 0, time, open, maxMessageBytes, cancellationToken)
+            .OpenAsync(broker, connectionId: 0, user.Number, time, open, maxMessageBytes, cancellationToken)
             .ConfigureAwait(false);
         await session.AddAsync(request.Messages, null, refusesAlone: false, cancellationToken).ConfigureAwait(false);
         await session.SendAsync(cancellationToken).ConfigureAwait(false);

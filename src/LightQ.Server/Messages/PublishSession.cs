@@ -40,6 +40,7 @@ internal sealed class PublishSession : IDisposable
     private PublishSession(
         LightQBroker broker,
         uint connectionId,
+        uint user,
         TimeProvider time,
         Topic topic,
         OpenProducerFrame open,
@@ -47,7 +48,7 @@ internal sealed class PublishSession : IDisposable
         CancellationToken ended
     )
     {
-        (_broker, ConnectionId, _time, _topic, _open) = (broker, connectionId, time, topic, open);
+        (_broker, ConnectionId, User, _time, _topic, _open) = (broker, connectionId, user, time, topic, open);
         _ended = ended;
         MaxMessageBytes = Math.Min(maxMessageBytes, topic.Settings.MaxMessageBytes);
         _encoder = new RecordEncoder(MaxMessageBytes);
@@ -62,6 +63,9 @@ internal sealed class PublishSession : IDisposable
 
     /// <summary>Names the call in statistics.</summary>
     public uint ConnectionId { get; }
+
+    /// <summary>The number of the caller's user.</summary>
+    public uint User { get; }
 
     /// <summary>Whether the call has ended.</summary>
     public bool HasEnded => _ended.IsCancellationRequested;
@@ -93,6 +97,7 @@ internal sealed class PublishSession : IDisposable
     /// <summary>Opens a session.</summary>
     /// <param name="broker">The engine.</param>
     /// <param name="connectionId">Names the call in statistics.</param>
+    /// <param name="user">The number of the caller's user.</param>
     /// <param name="time">The clock.</param>
     /// <param name="open">What is asked for.</param>
     /// <param name="maxMessageBytes">The broker's largest message; a topic may allow less.</param>
@@ -101,6 +106,7 @@ internal sealed class PublishSession : IDisposable
     public static async Task<PublishSession> OpenAsync(
         LightQBroker broker,
         uint connectionId,
+        uint user,
         TimeProvider time,
         OpenProducer open,
         int maxMessageBytes,
@@ -133,7 +139,7 @@ internal sealed class PublishSession : IDisposable
             (Durability)open.AckLevel,
             open.ProducerName
         );
-        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes, ended)
+        var session = new PublishSession(broker, connectionId, user, time, topic, frame, maxMessageBytes, ended)
         {
             _current = (int)open.Partition,
         };

@@ -16,6 +16,9 @@ internal sealed class Principal
     /// <summary>The kind of principal.</summary>
     public PrincipalKind Kind { get; }
 
+    /// <summary>The number that the engine knows it by.</summary>
+    public uint Number => NumberOf(Kind, Id);
+
     /// <summary>The user; <c>TOPIC/USER</c> for a topic's own.</summary>
     public string Name { get; }
 
@@ -44,6 +47,19 @@ internal sealed class Principal
 
     /// <summary>Whether it was given back: a logout ends what this login has opened.</summary>
     public bool IsRevoked => _isRevoked;
+
+    /// <summary>The <see cref="UserNumber"/> of a principal.</summary>
+    /// <param name="kind">Its kind.</param>
+    /// <param name="id">Its identity.</param>
+    public static uint NumberOf(PrincipalKind kind, Guid id) =>
+        kind switch
+        {
+            PrincipalKind.Anonymous => UserNumber.None,
+            PrincipalKind.Admin => UserNumber.Admin,
+            PrincipalKind.TopicUser => UserNumber.TopicUser,
+            PrincipalKind.User => UserNumber.Of(id),
+            _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "a kind of principal"),
+        };
 
     public static Principal Anonymous(bool isLocal) =>
         new(PrincipalKind.Anonymous, UserStore.Anonymous) { IsLocal = isLocal };

@@ -47,6 +47,13 @@ internal static class TopicFigureList
                 "Messages that were not stored, because their ids were remembered.",
                 f => f.Duplicates
             ),
+            Each(
+                "forgotten_ids",
+                FigureKind.Counter,
+                "{id}",
+                "Ids of messages that were forgotten before the window was over, because so many others came.",
+                f => f.ForgottenIds
+            ),
         ];
 
     private static Figure[] Gauges() =>

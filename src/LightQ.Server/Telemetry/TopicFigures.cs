@@ -21,6 +21,7 @@ internal readonly record struct TopicFigures
             Gaps += (ulong)counters.Gaps;
             Drops += (ulong)counters.Drops;
             Duplicates += (ulong)counters.Duplicates;
+            ForgottenIds += (ulong)counters.ForgottenIds;
             RememberedIds += (ulong)partition.RememberedIds;
             Publishers += (uint)partition.Producers.Length;
             Subscribers += (uint)partition.Subscriptions.Length;
@@ -56,6 +57,9 @@ internal readonly record struct TopicFigures
 
     /// <summary>Messages that were not stored, because their ids were remembered.</summary>
     public ulong Duplicates { get; }
+
+    /// <summary>Ids of messages that were forgotten before their time.</summary>
+    public ulong ForgottenIds { get; }
 
     /// <summary>Ids of messages that are remembered.</summary>
     public ulong RememberedIds { get; }

@@ -15,6 +15,30 @@ internal static class Mutation
         false;
 #endif
 
+    /// <summary>Names of producers and ids of messages are anybody's.</summary>
+    public static bool AnyOwner =>
+#if MUTANT_ANYOWNER
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>One user may have all that users share.</summary>
+    public static bool NoShares =>
+#if MUTANT_NOSHARES
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Groups that nobody uses stay for ever.</summary>
+    public static bool NoGroupExpiry =>
+#if MUTANT_NOGROUPEXPIRY
+        true;
+#else
+        false;
+#endif
+
     /// <summary>The durable end moves before the sync.</summary>
     public static bool AckBeforeFsync =>
 #if MUTANT_ACKBEFOREFSYNC

@@ -55,7 +55,7 @@ internal sealed class LogAppender
     /// <summary>The log position of the next batch.</summary>
     public long Position => Volatile.Read(ref _position);
 
-    public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition, uint user)
     {
         baseOffset = logPosition = -1;
         AppendResult result = TryClaim(batch.Length, out RingClaim claim);
@@ -63,7 +63,7 @@ internal sealed class LogAppender
             return result;
         long time = _clock.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks;
         baseOffset = _nextOffset;
-        logPosition = Put(claim, batch, Math.Max(_lastTime, time / TimeSpan.TicksPerMicrosecond), _log.Epoch);
+        logPosition = Put(claim, batch, Math.Max(_lastTime, time / TimeSpan.TicksPerMicrosecond), _log.Epoch, user);
         return AppendResult.Appended;
     }
 
@@ -82,7 +82,7 @@ internal sealed class LogAppender
         }
         AppendResult result = TryClaim(batch.Length, out RingClaim claim);
         if (result == AppendResult.Appended)
-            logPosition = Put(claim, batch.Bytes, batch.AppendTime, batch.LeaderEpoch);
+            logPosition = Put(claim, batch.Bytes, batch.AppendTime, batch.LeaderEpoch, user: 0);
         return result;
     }
 
@@ -110,13 +110,20 @@ internal sealed class LogAppender
     }
 
     /// <returns>The log position behind it.</returns>
-    private long Put(in RingClaim claim, ReadOnlySpan<byte> batch, long time, uint epoch)
+    private long Put(in RingClaim claim, ReadOnlySpan<byte> batch, long time, uint epoch, uint user)
     {
         Span<byte> entry = claim.Span;
         batch.CopyTo(entry);
         _lastTime = time;
         long back = _nextOffset - _log.Durable.Offset;
-        var stamp = new BatchStamp(_nextOffset, time, epoch, _chainCrc, (uint)Math.Min(back, uint.MaxValue));
+        var stamp = new BatchStamp(
+            _nextOffset,
+            time,
+            epoch,
+            _chainCrc,
+            (uint)Math.Min(back, uint.MaxValue),
+            User: user
+        );
         _chainCrc = BatchWriter.Stamp(entry, _log.Key.Sign(_ordinal, _position - _segmentStart, entry.Length, stamp));
         _index?.Note(_nextOffset, time, _position);
         long end = _position + batch.Length;

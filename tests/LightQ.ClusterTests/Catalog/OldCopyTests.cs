@@ -135,7 +135,7 @@ public sealed class OldCopyTests : IDisposable
         Assert.Equal(50, requests.Select(r => r.Id).Distinct().Count());
         // And the last of each name has it.
         _ahead.Catalog.CatchUp();
-        Assert.Equal(2ul, _ahead.Tables.FindProducer(topic, "importer0")!.Instance);
+        Assert.Equal(2ul, _ahead.Tables.FindProducer(topic, 0, "importer0")!.Instance);
     }
 
     [Fact]
@@ -147,7 +147,7 @@ public sealed class OldCopyTests : IDisposable
             _behind.Catalog.NextEpoch(topic, "importer", 1, isReturning: false, number: 10)
         );
         Assert.Equal((ErrorCode.Fenced, 20ul), (late.Code, late.Number));
-        Assert.Equal(2ul, _behind.Tables.FindProducer(topic, "importer")!.Instance);
+        Assert.Equal(2ul, _behind.Tables.FindProducer(topic, 0, "importer")!.Instance);
         Assert.NotEqual(0ul, _behind.Catalog.NextEpoch(topic, "importer", 1, isReturning: false, number: 21).Id);
         // A client of an earlier version numbers nothing, and takes it as ever.
         Assert.NotEqual(0ul, _ahead.Catalog.NextEpoch(topic, "importer", 3, isReturning: false).Id);

@@ -108,7 +108,7 @@ public sealed class SharedCatalogTests : IDisposable
         Assert.Equal(450, given.Distinct().Count());
         Assert.Single(given.Select(g => g.Id).Distinct());
         await AgreeAsync();
-        Assert.True(_nodes[0].Tables.FindProducer(topic, "importer")!.Epoch >= given.Max(g => g.Epoch));
+        Assert.True(_nodes[0].Tables.FindProducer(topic, 0, "importer")!.Epoch >= given.Max(g => g.Epoch));
     }
 
     [Fact]
@@ -166,7 +166,7 @@ public sealed class SharedCatalogTests : IDisposable
         await _nodes[0].Catalog.ForgetProducersAsync(topic, new HashSet<ulong> { kept });
         Assert.NotEqual(0ul, _nodes[0].Catalog.NextEpoch(topic, "new", 1, isReturning: false, mostNames: 2).Id);
         await AgreeAsync();
-        Assert.Null(_nodes[1].Tables.FindProducer(topic, "gone"));
+        Assert.Null(_nodes[1].Tables.FindProducer(topic, 0, "gone"));
     }
 
     [Fact]

@@ -469,6 +469,10 @@ public sealed class MissingStateTests
 
         public void OnUnknownTopic(string directory) => Interlocked.Increment(ref _said);
 
+        public void OnIdsForgotten(Partition partition, long count) { }
+
+        public void OnGroupEnded(Topic topic, string group, TimeSpan unused) { }
+
         public void OnDamaged(Partition partition, JournalDamage damage) { }
 
         public void OnTopicFailed(Partition partition, JournalFailure failure) { }

@@ -39,6 +39,28 @@ public sealed class DedupWindowTests
         );
     }
 
+    [Fact]
+    public void Who_publishes_many_ids_has_none_of_another_user_forgotten()
+    {
+        var window = new DedupWindow(TenSeconds, 100);
+        for (int i = 0; i < 10; i++)
+            Add(window, $"{i}", i, Second, user: 1000);
+        bool forgets = false;
+        for (int i = 0; i < 1000; i++)
+            forgets |= Add(window, $"many-{i}", 10 + i, Second, user: 2000);
+        Assert.True(forgets);
+        Assert.Equal(100, window.Count);
+        for (int i = 0; i < 10; i++)
+            Assert.True(Find(window, $"{i}", Second, out _, user: 1000));
+        Assert.False(Find(window, "many-0", Second, out _, user: 2000));
+        Assert.True(Find(window, "many-999", Second, out _, user: 2000));
+        // The next one that comes gets room, too.
+        Assert.True(Add(window, "x", 2000, Second, user: 3000));
+        Assert.True(Find(window, "x", Second, out _, user: 3000));
+        Assert.Null(window.Forget(11 * Second, int.MaxValue));
+        Assert.Equal(0, window.Count);
+    }
+
     [Theory]
     [InlineData(1)]
     [InlineData(1023)]
@@ -129,12 +151,12 @@ public sealed class DedupWindowTests
             known.Remove(id);
     }
 
-    private static bool Find(DedupWindow window, string id, long now, out long offset) =>
-        window.TryFind(Encoding.UTF8.GetBytes(id), now, out offset);
+    private static bool Find(DedupWindow window, string id, long now, out long offset, uint user = 0) =>
+        window.TryFind(Encoding.UTF8.GetBytes(id), now, out offset, user);
 
-    private static void Add(DedupWindow window, string id, long offset, long now)
+    private static bool Add(DedupWindow window, string id, long offset, long now, uint user = 0)
     {
-        Find(window, id, now, out _);
-        window.Add(offset, now);
+        Find(window, id, now, out _, user);
+        return window.Add(offset, now);
     }
 }

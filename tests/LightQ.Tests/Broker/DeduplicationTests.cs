@@ -429,6 +429,42 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
     }
 
     [Fact]
+    public async Task Ids_that_are_forgotten_before_their_time_are_counted_and_told_once_an_hour()
+    {
+        var told = new ForgottenIds();
+        await using LightQBroker broker = await LightQBroker.OpenAsync(
+            PathOf("a"),
+            new BrokerOptions { StorageEvents = told },
+            _time
+        );
+        Partition partition = Create(broker, maxIds: 2, window: TimeSpan.FromDays(7));
+        ProducerStream producer = Open(broker);
+        Publish(producer, Batch("a", 0), Batch("b", 1));
+        Assert.Equal(0, partition.Counters.ForgottenIds);
+        Publish(producer, Batch("c", 2), Batch("d", 3), Batch("a", 4));
+        Assert.Equal(3, partition.Counters.ForgottenIds);
+        await PassUntilAsync(() => told.Count == 1);
+        Publish(producer, Batch("e", 5));
+        for (int i = 0; i < 59; i++)
+            _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(1, told.Count);
+        await PassUntilAsync(() => told.Count == 2);
+        Assert.Equal(4, told.Last);
+
+        // An id whose time is over is forgotten as it should be.
+        _time.Advance(TimeSpan.FromDays(8));
+        Publish(producer, Batch("f", 6), Batch("g", 7));
+        Assert.Equal(4, partition.Counters.ForgottenIds);
+
+        Task PassUntilAsync(Func<bool> isSo) =>
+            GroupHost.EventuallyAsync(() =>
+            {
+                _time.Advance(TimeSpan.FromSeconds(10));
+                return isSo();
+            });
+    }
+
+    [Fact]
     public async Task Ids_are_forgotten_in_time_though_no_other_message_comes()
     {
         await using LightQBroker broker = await OpenAsync("a");
@@ -576,4 +612,42 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
 
     private ProducerStream Open(LightQBroker broker, string name, out ProducerOpenedFrame opened) =>
         broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame("t", 0, Durability.Default, name), out opened);
+
+    private sealed class ForgottenIds : IStorageEvents
+    {
+        private int _count;
+        private long _last;
+
+        public int Count => Volatile.Read(ref _count);
+
+        public long Last => Volatile.Read(ref _last);
+
+        public void OnIdsForgotten(Partition partition, long count)
+        {
+            Volatile.Write(ref _last, count);
+            Interlocked.Increment(ref _count);
+        }
+
+        public void OnGroupEnded(Topic topic, string group, TimeSpan unused) { }
+
+        public void OnDamaged(Partition partition, JournalDamage damage) { }
+
+        public void OnRebuilt(string what) { }
+
+        public void OnUnknownTopic(string directory) { }
+
+        public void OnTopicFailed(Partition partition, JournalFailure failure) { }
+
+        public void OnDiskFull(Partition partition, bool isFull) { }
+
+        public void OnGrown(Partition partition, long bytes) { }
+
+        public void OnHeld(Partition partition, long bytes, LightQ.Broker.Groups.RetentionHold hold) { }
+
+        public void OnPartitionLost(Partition partition, string reason) { }
+
+        public void OnStateFailed(StoredState state, JournalFailure? failure) { }
+
+        public void OnRefused(string what, Exception error) { }
+    }
 }

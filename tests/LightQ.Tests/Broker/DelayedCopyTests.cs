@@ -274,7 +274,7 @@ public sealed class DelayedCopyTests : IDisposable
         Assert.Equal(ErrorCode.ResourceExhausted, Check());
         Assert.Contains(
             "retention_bytes, 3000",
-            partition.Delays!.Describe(ErrorCode.ResourceExhausted),
+            partition.Delays!.Describe(ErrorCode.ResourceExhausted, user: 0),
             StringComparison.Ordinal
         );
         _time.Advance(TimeSpan.FromMinutes(2));
@@ -289,7 +289,7 @@ public sealed class DelayedCopyTests : IDisposable
         ErrorCode Check()
         {
             lock (partition.AppendLock)
-                return partition.Delays!.Check(new BatchView(Batch(_time.GetUtcNow() + LongDelay)));
+                return partition.Delays!.Check(new BatchView(Batch(_time.GetUtcNow() + LongDelay)), user: 0);
         }
     }
 

@@ -562,6 +562,10 @@ public sealed class SettledRetentionTests
         public void OnHeld(Partition partition, long bytes, RetentionHold hold) =>
             Told.Enqueue($"{partition.Topic.Name}/{partition.Index} is held by {hold.Group} at {hold.Offset}");
 
+        public void OnIdsForgotten(Partition partition, long count) => Told.Enqueue("ids");
+
+        public void OnGroupEnded(Topic topic, string group, TimeSpan unused) => Told.Enqueue($"{group} has ended");
+
         public void OnDamaged(Partition partition, JournalDamage damage) => Told.Enqueue("damage");
 
         public void OnTopicFailed(Partition partition, JournalFailure failure) => Told.Enqueue("failed");

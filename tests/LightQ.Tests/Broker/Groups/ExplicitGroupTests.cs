@@ -383,7 +383,7 @@ public sealed class ExplicitGroupTests
         for (int i = 0; i < 50; i++)
             GroupHost.SettleAll(member, SettleKind.Abandon, host.Take(member), delay: 60_000);
 
-        Assert.Single(host.Group.Capture().Unsettled!);
+        Assert.Single(host.Group.Whole().Unsettled!);
     }
 
     [Fact]

@@ -1,0 +1,36 @@
+using LightQ.Storage.Files;
+
+namespace LightQ.Broker.Users;
+
+/// <summary>
+/// What one user may have of that which all users share: at most as much as it leaves to the others. So one alone gets
+/// half, and however many come, the next one gets something (docs/design/security.md, Shares).
+/// </summary>
+/// <remarks>Clients without a login may do whatever there is to do where they are let in, and have no share.</remarks>
+internal static class UserShare
+{
+    /// <summary>Whether a user may have no more.</summary>
+    /// <param name="user">Its <see cref="UserNumber"/>.</param>
+    /// <param name="own">What it has.</param>
+    /// <param name="all">What all have.</param>
+    /// <param name="most">What there may be.</param>
+    public static bool IsUsedUp(uint user, long own, long all, long most) =>
+        HasShare(user) && own >= most - all && !Mutation.NoShares;
+
+    /// <summary>Whether a user has a share at all.</summary>
+    public static bool HasShare(uint user) => user != UserNumber.None;
+
+    /// <summary>
+    /// Whether shares can matter: while less than half is taken, no user has more than it leaves to others.
+    /// </summary>
+    public static bool Matters(uint user, long all, long most) => HasShare(user) && all >= (most + 1) / 2;
+
+    /// <summary>What was found, for the error of a user whose share is used up.</summary>
+    /// <param name="own">What it has.</param>
+    /// <param name="all">What all have.</param>
+    /// <param name="what">Of what, in the plural.</param>
+    public static string Describe(long own, long all, string what) =>
+        FormattableString.Invariant(
+            $"The user has {own} of {all} {what}, and may have at most as many as it leaves to others"
+        );
+}
