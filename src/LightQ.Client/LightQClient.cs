@@ -70,7 +70,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         ILogger logger = options.LoggerFactory?.CreateLogger("LightQ.Client") ?? NullLogger.Instance;
         _events = new ClientEvents(this, logger);
         _control = new ControlChannel(options);
-        _links = new BrokerLinks(options, _events, logger, leaders ?? new LeaderDirectory(_control));
+        _links = new BrokerLinks(options, _control.Brokers, _events, logger, leaders ?? new LeaderDirectory(_control));
         var batches = new SendBatchPool(
             new ProducerOptions().BatchBytes,
             SharedBatchesKept,
@@ -174,6 +174,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Creates, describes, lists and deletes topics.</summary>
     public TopicsClient Topics { get; }
+
+    /// <summary>How many brokers it knows: those of the options, and those that a cluster has named.</summary>
+    internal int KnownBrokers => _links.BrokerCount;
 
     /// <summary>Reads the figures of topics and of the broker.</summary>
     public StatsClient Stats { get; }

@@ -1,4 +1,5 @@
 using Grpc.Core;
+using LightQ.Client.Connections;
 
 namespace LightQ.Client.Administration;
 
@@ -9,18 +10,25 @@ namespace LightQ.Client.Administration;
 /// <remarks>Thread-safe. Connects at the first call.</remarks>
 internal sealed class ControlChannel : IDisposable
 {
-    private readonly ControlNode[] _nodes;
+    private readonly Lock _lock = new();
+    private readonly Dictionary<string, ControlNode> _nodes = new(StringComparer.OrdinalIgnoreCase);
+    private readonly ControlNode _first;
     private readonly Lazy<CallInvoker> _secretCalls;
+    private bool _isDisposed;
     private int _current;
 
     public ControlChannel(LightQClientOptions options)
     {
-        _nodes = [.. options.ForEach().Select(static broker => new ControlNode(broker))];
-        Calls = _nodes.Length == 1 ? _nodes[0].Calls : new FailoverInvoker(this, options, static n => n.Calls);
-        _secretCalls = new Lazy<CallInvoker>(() =>
-            _nodes.Length == 1 ? _nodes[0].SecretCalls : new FailoverInvoker(this, options, static n => n.SecretCalls)
-        );
+        Brokers = new KnownBrokers(options);
+        for (int place = 0; place < Brokers.Count; place++)
+            NodeAt(place);
+        _first = NodeAt(0);
+        Calls = new FailoverInvoker(this, options, static n => n.Calls);
+        _secretCalls = new Lazy<CallInvoker>(() => new FailoverInvoker(this, options, static n => n.SecretCalls));
     }
+
+    /// <summary>The brokers, those of the options first.</summary>
+    public KnownBrokers Brokers { get; }
 
     /// <summary>For calls without a secret in request and response.</summary>
     public CallInvoker Calls { get; }
@@ -29,21 +37,36 @@ internal sealed class ControlChannel : IDisposable
     public CallInvoker SecretCalls => _secretCalls.Value;
 
     /// <summary>For calls that are about one broker, the first of the options, and mean no other.</summary>
-    public CallInvoker FirstCalls => _nodes[0].Calls;
+    public CallInvoker FirstCalls => _first.Calls;
 
-    /// <summary>The brokers, by their place in the options.</summary>
-    public IReadOnlyList<ControlNode> Nodes => _nodes;
-
-    /// <summary>The broker that answered last.</summary>
+    /// <summary>The place of the broker that answered last.</summary>
     public int Current
     {
         get => Volatile.Read(ref _current);
         set => Volatile.Write(ref _current, value);
     }
 
+    /// <summary>A broker's control plane, by its place; one that is known no longer is kept to the end.</summary>
+    public ControlNode NodeAt(int place)
+    {
+        LightQClientOptions broker = Brokers[place];
+        string address = HostPort.Format(broker.Host, broker.ControlPort);
+        lock (_lock)
+        {
+            if (_nodes.TryGetValue(address, out ControlNode? node))
+                return node;
+            ObjectDisposedException.ThrowIf(_isDisposed, this);
+            return _nodes[address] = new ControlNode(broker);
+        }
+    }
+
     public void Dispose()
     {
-        foreach (ControlNode node in _nodes)
-            node.Dispose();
+        lock (_lock)
+        {
+            _isDisposed = true;
+            foreach (ControlNode node in _nodes.Values)
+                node.Dispose();
+        }
     }
 }

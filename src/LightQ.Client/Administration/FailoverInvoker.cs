@@ -18,13 +18,17 @@ internal sealed class FailoverInvoker(
     private static readonly Task<Metadata> NoHeaders = Task.FromResult(new Metadata());
     private static readonly string[] Reads = ["Get", "List", "Describe", "Explain", "Watch", "WhoAmI"];
 
+    /// <summary>The calls to the only broker, while there is no other.</summary>
+    private CallInvoker? Only => channel.Brokers.Count == 1 ? callsOf(channel.NodeAt(0)) : null;
+
     public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
         Method<TRequest, TResponse> method,
         string? host,
         CallOptions callOptions,
         TRequest request
     ) =>
-        new(
+        Only?.AsyncUnaryCall(method, host, callOptions, request)
+        ?? new(
             TryAsync(
                 method.Name,
                 async calls =>
@@ -46,6 +50,8 @@ internal sealed class FailoverInvoker(
         TRequest request
     )
     {
+        if (Only is { } only)
+            return only.AsyncServerStreamingCall(method, host, callOptions, request);
         var responses = new FailoverResponses<TResponse>(read =>
             TryAsync(
                 method.Name,
@@ -103,14 +109,14 @@ internal sealed class FailoverInvoker(
     private async Task<T> TryAsync<T>(string method, Func<CallInvoker, Task<T>> call)
     {
         var failures = new List<LightQException>();
-        int count = channel.Nodes.Count;
+        int count = channel.Brokers.Count;
         int first = channel.Current;
         for (int i = 0; i < count; i++)
         {
             int node = (first + i) % count;
             try
             {
-                T answer = await call(callsOf(channel.Nodes[node])).ConfigureAwait(false);
+                T answer = await call(callsOf(channel.NodeAt(node))).ConfigureAwait(false);
                 channel.Current = node;
                 return answer;
             }

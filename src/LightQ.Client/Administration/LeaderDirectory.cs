@@ -12,22 +12,27 @@ namespace LightQ.Client.Administration;
 /// </remarks>
 internal sealed class LeaderDirectory(ControlChannel control) : ILeaderDirectory
 {
+    /// <summary>No topic has that name: the answer names the nodes alone.</summary>
+    private const string NoTopic = "";
+
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
 
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Task<ClusterMetadata?>> _asking = new(StringComparer.Ordinal);
     private int _turn;
 
-    public async Task<string?> FindAsync(string topic, int? partition, uint newest, CancellationToken cancellationToken)
-    {
-        Task<ClusterMetadata?> asking;
-        lock (_gate)
-        {
-            if (!_asking.TryGetValue(topic, out asking!))
-                _asking[topic] = asking = Task.Run(() => AskAsync(topic, cancellationToken), CancellationToken.None);
-        }
-        return await asking.ConfigureAwait(false) is { } metadata ? Find(metadata, topic, partition, newest) : null;
-    }
+    public async Task<string?> FindAsync(
+        string topic,
+        int? partition,
+        uint newest,
+        CancellationToken cancellationToken
+    ) =>
+        await AskOnceAsync(topic, cancellationToken).ConfigureAwait(false) is { } metadata
+            ? Find(metadata, topic, partition, newest)
+            : null;
+
+    public async Task<bool> LearnAsync(CancellationToken cancellationToken) =>
+        await AskOnceAsync(NoTopic, cancellationToken).ConfigureAwait(false) is not null;
 
     public async IAsyncEnumerable<LeaderMap> WatchAsync(
         int broker,
@@ -36,12 +41,13 @@ internal sealed class LeaderDirectory(ControlChannel control) : ILeaderDirectory
     )
     {
         using AsyncServerStreamingCall<ClusterMetadata> call = new Cluster.ClusterClient(
-            control.Nodes[broker].WatchCalls
+            control.NodeAt(broker).WatchCalls
         ).WatchMetadata(new GetMetadataRequest { Topics = { topics } }, cancellationToken: cancellationToken);
         await foreach (
             ClusterMetadata metadata in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false)
         )
         {
+            Learn(metadata);
             yield return new LeaderMap(metadata);
         }
     }
@@ -61,22 +67,41 @@ internal sealed class LeaderDirectory(ControlChannel control) : ILeaderDirectory
         return HostPort.TryParse(address ?? "", out _, out _) ? address : null;
     }
 
+    private void Learn(ClusterMetadata metadata) =>
+        control.Brokers.Learn([
+            .. metadata.Nodes.Select(n =>
+                (n.DataAddress, n.ControlAddress, n.State == Protocol.Control.NodeState.Silent)
+            ),
+        ]);
+
+    private Task<ClusterMetadata?> AskOnceAsync(string topic, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (!_asking.TryGetValue(topic, out Task<ClusterMetadata?>? asking))
+                _asking[topic] = asking = Task.Run(() => AskAsync(topic, cancellationToken), CancellationToken.None);
+            return asking;
+        }
+    }
+
     private async Task<ClusterMetadata?> AskAsync(string topic, CancellationToken cancellationToken)
     {
         using var late = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         late.CancelAfter(Patience);
         try
         {
-            for (int asked = 0; asked < control.Nodes.Count; asked++)
+            for (int asked = 0; asked < control.Brokers.Count; asked++)
             {
                 uint turn = (uint)Interlocked.Increment(ref _turn);
-                ControlNode node = control.Nodes[(int)(turn % (uint)control.Nodes.Count)];
+                ControlNode node = control.NodeAt((int)(turn % (uint)control.Brokers.Count));
                 try
                 {
                     var request = new GetMetadataRequest { Topics = { topic } };
-                    return await new Cluster.ClusterClient(node.Calls)
+                    ClusterMetadata metadata = await new Cluster.ClusterClient(node.Calls)
                         .GetMetadataAsync(request, cancellationToken: late.Token)
                         .ConfigureAwait(false);
+                    Learn(metadata);
+                    return metadata;
                 }
                 catch (LightQException)
                 {

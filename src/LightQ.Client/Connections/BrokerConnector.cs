@@ -8,40 +8,42 @@ namespace LightQ.Client.Connections;
 /// <remarks>What it awaits continues where it was called: on the client's own thread, if it has one.</remarks>
 internal sealed class BrokerConnector(
     LightQClientOptions options,
+    KnownBrokers brokers,
     ClientEvents events,
     ILogger logger,
     CancellationToken closing
 )
 {
-    private readonly LightQClientOptions[] _brokers = options.ForEach();
     private int _next;
 
     public ReceiveBlockPool Blocks { get; } = new();
 
-    /// <summary>How many brokers the client's options name.</summary>
-    public int Count => _brokers.Length;
+    /// <summary>How many brokers the client knows.</summary>
+    public int Count => brokers.Count;
 
-    /// <summary>One of the brokers that the options name, in turn.</summary>
-    public LightQClientOptions Broker(int turn) => _brokers[turn % _brokers.Length];
+    /// <summary>One of the brokers that the client knows, in turn.</summary>
+    public LightQClientOptions Broker(int turn) => brokers[turn];
 
     /// <summary>The broker that was connected is tried last.</summary>
-    public void OnLost() => _next = (_next + 1) % _brokers.Length;
+    public void OnLost() => _next++;
 
     /// <summary>Tries each of the brokers once, in turn.</summary>
     /// <exception cref="LightQException">None of them can be connected to; the message says why of each.</exception>
     public async Task<Connection> ConnectAnyAsync()
     {
         var failures = new List<LightQException>();
-        for (int i = 0; i < _brokers.Length; i++)
+        LightQClientOptions[] all = brokers.InTurn(_next);
+        foreach (LightQClientOptions broker in all)
         {
             try
             {
-                return await ConnectAsync(_brokers[_next]).ConfigureAwait(true);
+                Connection connection = await ConnectAsync(broker).ConfigureAwait(true);
+                _next = brokers.PlaceOf(broker);
+                return connection;
             }
-            catch (LightQException e) when (_brokers.Length > 1 && !closing.IsCancellationRequested)
+            catch (LightQException e) when (all.Length > 1 && !closing.IsCancellationRequested)
             {
                 failures.Add(e);
-                OnLost();
             }
         }
         throw Together(failures);

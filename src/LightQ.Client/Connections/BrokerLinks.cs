@@ -11,8 +11,8 @@ namespace LightQ.Client.Connections;
 /// first asked, reconnects with back-off, and resumes every stream.
 /// </summary>
 /// <remarks>
-/// Thread-safe. One connection, the home, is to any of the brokers that the options name, and lasts as long as the
-/// client. Each stream begins there. A broker that does not lead the stream's partition names the one that does, and
+/// Thread-safe. One connection, the home, is to any of the brokers that are known, and lasts as long as the client.
+/// Each stream begins there. A broker that does not lead the stream's partition names the one that does, and
 /// the stream moves to a connection of that one. When such a connection breaks, its streams come home.
 /// </remarks>
 internal sealed class BrokerLinks : IAsyncDisposable
@@ -48,13 +48,19 @@ internal sealed class BrokerLinks : IAsyncDisposable
     private ErrorCode? _lastFailure;
     private LightQException? _absence;
 
-    public BrokerLinks(LightQClientOptions options, ClientEvents events, ILogger logger, ILeaderDirectory leaders)
+    public BrokerLinks(
+        LightQClientOptions options,
+        KnownBrokers brokers,
+        ClientEvents events,
+        ILogger logger,
+        ILeaderDirectory leaders
+    )
     {
         Options = options;
         _events = events;
         _leaders = leaders;
         Logger = logger;
-        _connector = new BrokerConnector(options, events, logger, _closing.Token);
+        _connector = new BrokerConnector(options, brokers, events, logger, _closing.Token);
         _states = new LinkStates(events);
         if (options.ReceiveMode == ReceiveMode.Thread)
             _thread = new ClientThread("LightQ links");
@@ -65,6 +71,9 @@ internal sealed class BrokerLinks : IAsyncDisposable
     public ILogger Logger { get; }
 
     public ReceiveBlockPool Blocks => _connector.Blocks;
+
+    /// <summary>How many brokers the client knows.</summary>
+    public int BrokerCount => _connector.Count;
 
     /// <summary>
     /// Why the last attempt to connect failed, while another one is to come; null while there is a connection.
@@ -180,7 +189,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
         }
     }
 
-    /// <summary>The place in the options of a broker that no stream uses, or else the given place.</summary>
+    /// <summary>The place of a broker that no stream uses, or else the given place.</summary>
     public int PreferUnused(int first)
     {
         lock (_gate)
@@ -196,7 +205,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
     }
 
     /// <summary>
-    /// Whether a broker of the options answers on the connection that there is to it; true without one.
+    /// Whether a broker that is known answers on the connection that there is to it; true without one.
     /// </summary>
     public async Task<bool> AnswersAsync(int place, TimeSpan patience, CancellationToken cancellationToken)
     {
@@ -391,10 +400,10 @@ internal sealed class BrokerLinks : IAsyncDisposable
         lock (_gate)
         {
             _home.Begin(connection);
-            if (connection.HasCluster && _connector.Count > 1 && !_isWatching && !_closing.IsCancellationRequested)
+            if (connection.HasCluster && !_isWatching && !_closing.IsCancellationRequested)
             {
                 _isWatching = true;
-                var watch = new LeaderWatch(_leaders, this, _connector.Count, _closing.Token);
+                var watch = new LeaderWatch(_leaders, this, _closing.Token);
                 _watching = Task.Run(watch.RunAsync, CancellationToken.None);
             }
             if (_closing.IsCancellationRequested)
@@ -526,7 +535,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
     }
 
     /// <summary>
-    /// Where the leader is said to be; without a word of it at home first, then at each broker of the options in turn.
+    /// Where the leader is said to be; without a word of it at home first, then at each broker that is known in turn.
     /// Called under the gate.
     /// </summary>
     private BrokerLink Choose(string? address, int turn)

@@ -11,8 +11,12 @@ internal interface ILeaderDirectory
     /// <returns><c>host:port</c> of its data plane; null when that is not known.</returns>
     Task<string?> FindAsync(string topic, int? partition, uint newest, CancellationToken cancellationToken);
 
+    /// <summary>Asks a broker for the nodes of its cluster, which are known from then on.</summary>
+    /// <returns>Whether one has answered.</returns>
+    Task<bool> LearnAsync(CancellationToken cancellationToken) => Task.FromResult(true);
+
     /// <summary>Tells at once and after each change who leads the partitions of some topics.</summary>
-    /// <param name="broker">The broker that is asked, by its place in the options.</param>
+    /// <param name="broker">The broker that is asked, by its place among those that are known.</param>
     /// <param name="topics">The topics.</param>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     IAsyncEnumerable<LeaderMap> WatchAsync(

@@ -1,16 +1,22 @@
 namespace LightQ.Client.Connections;
 
 /// <summary>
-/// Keeps a client of several brokers informed of who leads the partitions of its streams, so that it leaves a leader
-/// that neither answers nor breaks the connection.
+/// Keeps a client of a cluster informed of its nodes and of who leads the partitions of its streams, so that it leaves
+/// a leader that neither answers nor breaks the connection.
 /// </summary>
 /// <remarks>
 /// One call to one broker at a time. That broker may be the one that stands still: so one that no stream uses is
 /// preferred, and the connection of another is asked for an answer now and then. Topics without replicas have no other
 /// leader: they are left out as soon as a broker has said so, and a client that uses no others keeps no call open.
 /// </remarks>
-internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, int brokers, CancellationToken closing)
+internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, CancellationToken closing)
 {
+    /// <summary>
+    /// After so many looks without a topic the nodes are asked for again; after fewer if none answered.
+    /// </summary>
+    private const int LooksPerLesson = 120,
+        LooksUntilAskedAgain = 10;
+
     /// <summary>How often topics are compared, and how long a broker may take to answer.</summary>
     private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(500);
 
@@ -29,18 +35,22 @@ internal sealed class LeaderWatch(ILeaderDirectory leaders, BrokerLinks links, i
     /// <summary>Runs until the client is closed.</summary>
     public async Task RunAsync()
     {
+        int looks = 0;
         while (!closing.IsCancellationRequested)
         {
+            if (looks <= 0)
+                looks = await leaders.LearnAsync(closing).ConfigureAwait(false) ? LooksPerLesson : LooksUntilAskedAgain;
             string[] topics = TopicsToWatch();
             if (topics.Length == 0)
             {
+                looks--;
                 await links.PauseAsync(Look, closing).ConfigureAwait(false);
                 continue;
             }
             _broker = links.PreferUnused(_broker);
             if (await WatchAsync(topics).ConfigureAwait(false))
                 continue;
-            _broker = (_broker + 1) % brokers;
+            _broker = (_broker + 1) % links.BrokerCount;
             TimeSpan pause = FirstPause * (1 << Math.Min(_failures++, 10));
             await links.PauseAsync(pause < LongestPause ? pause : LongestPause, closing).ConfigureAwait(false);
         }
