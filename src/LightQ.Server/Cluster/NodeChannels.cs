@@ -12,8 +12,9 @@ namespace LightQ.Server.Cluster;
 internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticationOptions? tls) : IDisposable
 {
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(3),
-        PingDelay = TimeSpan.FromSeconds(10),
-        PingTimeout = TimeSpan.FromSeconds(5),
+        // A connection that is dead in one direction is found out in three seconds.
+        PingDelay = TimeSpan.FromSeconds(1),
+        PingTimeout = TimeSpan.FromSeconds(2),
         IdleTime = TimeSpan.FromMinutes(2);
 
     private readonly Lock _lock = new();

@@ -173,9 +173,14 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
                 ? Expire(nameof(DataPlaneOptions.HandshakeTimeout), limits.HandshakeTimeout, "said no Hello in time")
                 : Earlier(left, limits.Heartbeat);
         }
-        TimeSpan alive = (3 * limits.Heartbeat) - unheard;
+        TimeSpan heartbeat = Protocol.Heartbeat ?? limits.Heartbeat,
+            alive = (3 * heartbeat) - unheard;
         if (alive <= TimeSpan.Zero)
-            return Expire(nameof(DataPlaneOptions.Heartbeat), limits.Heartbeat, "was silent for three heartbeats");
+        {
+            if (!HasUnread())
+                return Expire(nameof(DataPlaneOptions.Heartbeat), heartbeat, "was silent for three heartbeats");
+            alive = heartbeat;
+        }
         if (Output.IsSending && unsent >= limits.StalledReaderTimeout)
         {
             return Expire(
@@ -212,11 +217,11 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
 
             told = unsent < Linger ? Linger - unsent : Linger;
         }
-        TimeSpan ping = limits.Heartbeat - unsent;
+        TimeSpan ping = heartbeat - unsent;
         if (ping <= TimeSpan.Zero || Protocol.HasNewTime)
         {
             Protocol.Ping();
-            ping = limits.Heartbeat;
+            ping = heartbeat;
         }
         return Earlier(Earlier(ping, alive), told ?? alive);
     }
@@ -312,6 +317,8 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
         else
             _tls!.Widen();
         ReleaseAdmission();
+        if (Protocol.Heartbeat is { } heartbeat)
+            _housekeeping.Request(this, heartbeat);
         if (Protocol.ClockSkew is { } skew && skew.Duration() > ProtocolLimits.ClockSkewToTell)
             ConnectionLog.Skewed(_logger, Id, Protocol.ClientName, Remote, new ClockStep(skew, default).Text);
     }

@@ -41,6 +41,11 @@ internal interface IConnectionProtocol
     /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
     bool IsRefused { get; }
 
+    /// <summary>
+    /// How often the peer says that it is there, when that was agreed with it; null: as often as the settings say.
+    /// </summary>
+    TimeSpan? Heartbeat => null;
+
     /// <summary>When something was last received, as a timestamp of the clock.</summary>
     long LastReceive { get; }
 

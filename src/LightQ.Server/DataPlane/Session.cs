@@ -53,7 +53,12 @@ internal sealed class Session : IConnectionProtocol
     private volatile bool _isReading;
 
     /// <summary>What the Ping of a heartbeat carries: stream 0 is the connection.</summary>
-    private const ulong Heartbeat = 0;
+    private const ulong Sign = 0;
+
+    /// <summary>
+    /// In a cluster another broker may serve the client: three of these, and either side knows that nothing arrives.
+    /// </summary>
+    private static readonly TimeSpan ClusterHeartbeat = TimeSpan.FromSeconds(1);
 
     public Session(
         in ConnectionParts connection,
@@ -92,6 +97,12 @@ internal sealed class Session : IConnectionProtocol
     public bool HasNewTime => (_features & ProtocolFeatures.BrokerClock) != 0 && _broker.Clock.StepsTaken != _stepsTold;
 
     /// <inheritdoc/>
+    public TimeSpan? Heartbeat =>
+        (_features & ProtocolFeatures.Cluster) != 0 && _limits.DataPlane.Heartbeat > ClusterHeartbeat
+            ? ClusterHeartbeat
+            : null;
+
+    /// <inheritdoc/>
     public string ClientName { get; private set; } = "";
 
     /// <inheritdoc/>
@@ -121,7 +132,7 @@ internal sealed class Session : IConnectionProtocol
         long time = 0;
         if (HasNewTime)
             (_stepsTold, time) = (_broker.Clock.StepsTaken, UnixMicroseconds.From(_broker.Clock.GetUtcNow()));
-        Output.Answer(new FrameAnswer<PingFrame>(new PingFrame(Heartbeat, time), 0, 0));
+        Output.Answer(new FrameAnswer<PingFrame>(new PingFrame(Sign, time), 0, 0));
     }
 
     /// <inheritdoc/>
@@ -454,7 +465,7 @@ internal sealed class Session : IConnectionProtocol
                 (uint)options.MaxFrameBytes,
                 (uint)(options.MaxFrameBytes - FrameHeader.Size),
                 (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
-                (uint)options.Heartbeat.TotalMilliseconds,
+                (uint)(Heartbeat ?? options.Heartbeat).TotalMilliseconds,
                 UnixMicroseconds.From(_broker.Clock.GetUtcNow())
             )
         );

@@ -18,7 +18,9 @@ internal sealed class HoldingProxy : IAsyncDisposable
     private Socket? _listener;
     private Task _accepting = Task.CompletedTask;
     private volatile TaskCompletionSource? _held,
-        _heldMarked;
+        _heldMarked,
+        _heldToClient,
+        _heldToServer;
 
     /// <param name="target">The port behind it.</param>
     /// <param name="mark">
@@ -59,11 +61,22 @@ internal sealed class HoldingProxy : IAsyncDisposable
     /// <summary>The same for the marked connections alone.</summary>
     public void CutMarked() => _heldMarked ??= NewHold();
 
+    /// <summary>Nothing passes any more in one direction; the other one goes on.</summary>
+    public void CutOneWay(bool toClient)
+    {
+        if (toClient)
+            _heldToClient ??= NewHold();
+        else
+            _heldToServer ??= NewHold();
+    }
+
     /// <summary>What was held is delivered, and everything passes again.</summary>
     public void Heal()
     {
         Interlocked.Exchange(ref _held, null)?.SetResult();
         Interlocked.Exchange(ref _heldMarked, null)?.SetResult();
+        Interlocked.Exchange(ref _heldToClient, null)?.SetResult();
+        Interlocked.Exchange(ref _heldToServer, null)?.SetResult();
     }
 
     public async ValueTask DisposeAsync()
@@ -138,6 +151,8 @@ internal sealed class HoldingProxy : IAsyncDisposable
                 isFirst = false;
                 witness?.Read(buffer.AsSpan(0, read), isClient);
                 await PassAsync(isMarked);
+                if ((isClient ? _heldToServer : _heldToClient) is { } held)
+                    await held.Task.WaitAsync(_end.Token);
                 for (int sent = 0; sent < read; )
                     sent += await to.SendAsync(buffer.AsMemory(sent, read - sent), _end.Token);
             }

@@ -25,6 +25,17 @@ public sealed class SessionFeatureTests
     }
 
     [Theory]
+    [InlineData(0, 1, 10_000)]
+    [InlineData(1, 0, 10_000)]
+    [InlineData(1, 1, 1_000)] // Another broker of a cluster may serve it: it is to find out soon.
+    public void Heartbeats_are_short_where_a_client_knows_clusters(ulong offered, ulong asked, uint milliseconds)
+    {
+        using var host = new SessionHost(offered);
+        Assert.True(Serve(host, Hello(asked), answers: 1));
+        Assert.Equal(milliseconds, FrameCodec.Read<WelcomeFrame>(host.Answers[0].Body).HeartbeatMilliseconds);
+    }
+
+    [Theory]
     [InlineData(0, 1)]
     [InlineData(1, 0)]
     public void Without_the_feature_the_level_replicated_is_a_malformed_frame(ulong offered, ulong asked)
