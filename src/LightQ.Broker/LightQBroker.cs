@@ -163,6 +163,7 @@ public sealed class LightQBroker : IAsyncDisposable
             {
                 _sweeper = new StreamSweeper(_catalog, replication, () => _options.StorageEvents, time);
                 _sweeper.Begin();
+                _replicas.BeginWatch(this, _housekeeping);
             }
         }
         catch

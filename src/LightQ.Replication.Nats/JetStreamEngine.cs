@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using LightQ.Broker.Replication;
 using NATS.Client.Core;
@@ -23,11 +24,14 @@ public sealed class JetStreamEngine : IReplicationEngine
     private const int StreamNotFound = 10059,
         NameInUse = 10058;
 
+    private static readonly TimeSpan FiguresFor = TimeSpan.FromSeconds(2);
+
     private readonly NatsConnection _appends,
         _channels,
         _requests;
     private readonly SyncCheck _sync;
     private CancellationTokenSource _connected = new();
+    private (long At, string Text) _figures;
 
     private JetStreamEngine(NatsEngineOptions options)
     {
@@ -142,6 +146,34 @@ public sealed class JetStreamEngine : IReplicationEngine
         await _sync.FindUnsyncedAsync(cancellationToken).ConfigureAwait(false);
 
     /// <inheritdoc/>
+    public async ValueTask<IReadOnlyList<EngineProblem>> FindProblemsAsync(
+        IReadOnlyCollection<string> streams,
+        CancellationToken cancellationToken
+    )
+    {
+        Task<IReadOnlyList<MonitoredServer>> servers = ServerMonitoring.AskAsync(Options.Monitoring, cancellationToken);
+        Task<StreamInfo?>[] infos = [.. streams.Select(name => InfoOfAsync(name, cancellationToken))];
+        AccountInfoResponse? account = await AccountAsync(cancellationToken).ConfigureAwait(false);
+        StreamInfo?[] found = await Task.WhenAll(infos).ConfigureAwait(false);
+        return EngineInspection.Find(await servers.ConfigureAwait(false), [.. found.OfType<StreamInfo>()], account);
+    }
+
+    /// <summary>How much the servers and the account hold of what they may; remembered for a moment.</summary>
+    internal async ValueTask<string> FiguresAsync(CancellationToken cancellationToken)
+    {
+        (long At, string Text) known = _figures;
+        if (known.At != 0 && Stopwatch.GetElapsedTime(known.At) < FiguresFor)
+            return known.Text;
+        AccountInfoResponse? account = await AccountAsync(cancellationToken).ConfigureAwait(false);
+        string text = EngineInspection.Figures(
+            await ServerMonitoring.AskAsync(Options.Monitoring, cancellationToken).ConfigureAwait(false),
+            account
+        );
+        _figures = (Stopwatch.GetTimestamp(), text);
+        return text;
+    }
+
+    /// <inheritdoc/>
     public async IAsyncEnumerable<string> ListStreamsAsync(
         string prefix,
         [EnumeratorCancellation] CancellationToken cancellationToken
@@ -212,6 +244,47 @@ public sealed class JetStreamEngine : IReplicationEngine
         await _channels.DisposeAsync().ConfigureAwait(false);
         await _requests.DisposeAsync().ConfigureAwait(false);
         await _connected.CancelAsync().ConfigureAwait(false);
+    }
+
+    /// <returns>Null when it does not answer, or is not there.</returns>
+    private async Task<StreamInfo?> InfoOfAsync(string name, CancellationToken cancellationToken)
+    {
+        try
+        {
+            INatsJSStream stream = await EngineFailure
+                .Guard(
+                    $"State of stream {name}",
+                    Options.ChangeTimeout,
+                    waiting => Api.GetStreamAsync(name, cancellationToken: waiting),
+                    cancellationToken
+                )
+                .ConfigureAwait(false);
+            return stream.Info;
+        }
+        catch (ReplicationException)
+        {
+            return null;
+        }
+    }
+
+    /// <returns>Null when it does not say, or may not be asked.</returns>
+    private async Task<AccountInfoResponse?> AccountAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await EngineFailure
+                .Guard(
+                    "State of the account",
+                    Options.ChangeTimeout,
+                    waiting => Api.GetAccountInfoAsync(waiting),
+                    cancellationToken
+                )
+                .ConfigureAwait(false);
+        }
+        catch (ReplicationException)
+        {
+            return null;
+        }
     }
 
     private async ValueTask<StreamConfig> CreateOrFindAsync(StreamConfig wanted, CancellationToken cancellationToken)

@@ -17,6 +17,13 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
         WrongLastSequenceConstant = 10164,
         MessageTooLarge = 10054;
 
+    // A limit of the account or of a server: whether a replica has stored it all the same is not known.
+    private const int AccountLimit = 10002,
+        NoResources = 10023,
+        NoMemory = 10028,
+        NoStorage = 10047,
+        StoreFailed = 10077;
+
     private static readonly TimeSpan ReachedPoll = TimeSpan.FromMilliseconds(10);
 
     private static readonly NatsJsonContextSerializer<PublishAck> Acks = new(JetStreamMessages.Default);
@@ -72,7 +79,11 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
                 )
                 .ConfigureAwait(false);
             answer.EnsureSuccess();
-            return Judge(Name, answer.Data, expectedLast);
+            EntryAppend judged = Judge(Name, answer.Data, expectedLast);
+            if (judged.Outcome != AppendOutcome.Full)
+                return judged;
+            string figures = await engine.FiguresAsync(cancellationToken).ConfigureAwait(false);
+            return figures.Length == 0 ? judged : judged with { Reason = $"{judged.Reason}, {figures}" };
         }
         catch (Exception e) when (EngineFailure.IsOfEngine(e))
         {
@@ -212,6 +223,14 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
         }
     }
 
+    private static bool IsOfSpace(string? description) =>
+        description is not null
+        && (
+            description.Contains("no space", StringComparison.OrdinalIgnoreCase)
+            || description.Contains("maximum bytes", StringComparison.OrdinalIgnoreCase)
+            || description.Contains("insufficient", StringComparison.OrdinalIgnoreCase)
+        );
+
     /// <summary>What an answer says of an append.</summary>
     internal static EntryAppend Judge(string name, PublishAck? ack, ulong expectedLast)
     {
@@ -220,9 +239,12 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
         if (ack.Error is { } error)
         {
             string reason = $"{error}";
-            return error.ErrorCode is WrongLastSequence or WrongLastSequenceConstant or MessageTooLarge
-                ? EntryAppend.Refused(reason)
-                : EntryAppend.Unknown(reason);
+            if (error.ErrorCode is WrongLastSequence or WrongLastSequenceConstant or MessageTooLarge)
+                return EntryAppend.Refused(reason);
+            bool isFull =
+                error.ErrorCode is AccountLimit or NoResources or NoMemory or NoStorage
+                || (error.ErrorCode == StoreFailed && IsOfSpace(error.Description));
+            return isFull ? EntryAppend.Full($"{error.Description} ({error.ErrorCode})") : EntryAppend.Unknown(reason);
         }
         return ack.Stream == name && ack.Sequence == expectedLast + 1 && !ack.Duplicate
             ? EntryAppend.Stored(ack.Sequence)

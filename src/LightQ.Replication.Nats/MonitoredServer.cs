@@ -26,6 +26,18 @@ public sealed record MonitoredServer
     /// <summary>Whether it stores anything.</summary>
     public bool HasJetStream { get; init; }
 
+    /// <summary>What it stores on file at most, in bytes; 0 for no limit, or an unknown one.</summary>
+    public long MaxStorage { get; init; }
+
+    /// <summary>What it stores on file, in bytes.</summary>
+    public long Storage { get; init; }
+
+    /// <summary>What it stores in memory at most, in bytes; 0 for no limit, or an unknown one.</summary>
+    public long MaxMemory { get; init; }
+
+    /// <summary>What it stores in memory, in bytes.</summary>
+    public long Memory { get; init; }
+
     /// <summary>Whether it syncs a file before it acknowledges what it has written there.</summary>
     public bool SyncsAlways { get; init; }
 
@@ -47,7 +59,8 @@ public sealed record MonitoredServer
         if (Text(varz, "server_id") is not { Length: > 0 } id || Text(varz, "version") is not { Length: > 0 } version)
             return new() { Address = address, Failure = "it is no nats-server's monitoring port" };
         JsonElement jetStream = Member(varz, "jetstream"),
-            config = Member(jetStream, "config");
+            config = Member(jetStream, "config"),
+            stats = Member(jetStream, "stats");
         return new()
         {
             Address = address,
@@ -56,6 +69,10 @@ public sealed record MonitoredServer
             Version = version,
             MaxPayload = Number(varz, "max_payload"),
             HasJetStream = config.ValueKind == JsonValueKind.Object,
+            MaxStorage = Number(config, "max_storage"),
+            Storage = Number(stats, "storage"),
+            MaxMemory = Number(config, "max_memory"),
+            Memory = Number(stats, "memory"),
             SyncsAlways = Member(config, "sync_always").ValueKind == JsonValueKind.True,
             // In nanoseconds, as Go counts.
             SyncInterval = Number(config, "sync_interval") is var interval and > 0

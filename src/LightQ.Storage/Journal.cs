@@ -137,6 +137,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>Whether appending is refused for want of disk space; clears itself.</summary>
     public bool DiskFull => _log.DiskFull || _log.IsBlocked || !_log.IsEpochKept;
 
+    /// <summary>What must be free on the disk for the next segment to be made, in bytes.</summary>
+    public long WantedBytes => SegmentSource.Wanted(SegmentGrowth.Next(_log.Segments.Last?.FileBytes ?? 0, Options));
+
     /// <summary>
     /// What was found damaged since the journal was opened and is not past retention. Readers get a gap there.
     /// </summary>

@@ -45,6 +45,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
     private Guid _rival;
     private long _rivalHeard;
     private bool _isRefused;
+    private volatile bool _isUnfit;
     private Task? _running;
 
     /// <summary>Makes a node that says and hears nothing yet.</summary>
@@ -78,6 +79,25 @@ internal sealed class ClusterMembers : IAsyncDisposable
 
     /// <summary>Whether it gives them away because it is about to stop.</summary>
     public bool IsStopping { get; private set; }
+
+    /// <summary>
+    /// Whether this node cannot serve what it leads: others lead it then, as far as they can, until that is over.
+    /// </summary>
+    public bool IsUnfit
+    {
+        get => _isUnfit;
+        set
+        {
+            if (_isUnfit == value)
+                return;
+            _isUnfit = value;
+            Announce(_table.Apply(Compose([])));
+            _wake.Set();
+        }
+    }
+
+    /// <summary>What is wrong with the cluster.</summary>
+    public ClusterConditions Conditions => _options.Conditions;
 
     /// <summary>Moves a partition for another node; gives the reason why not, or an empty text.</summary>
     public Func<MemberCommand, Task<string>> Moving { get; set; } =
@@ -138,6 +158,13 @@ internal sealed class ClusterMembers : IAsyncDisposable
         _wake.Set();
         WakeAll();
     }
+
+    /// <summary>Partitions that are there: places are found for all of a topic at once.</summary>
+    public void Know(IEnumerable<PartitionId> partitions) => _table.Know(partitions);
+
+    /// <summary>Which partitions are to be led elsewhere, so that they are spread evenly.</summary>
+    /// <param name="movesPinned">Whether those that an operator has moved are spread as well.</param>
+    public IReadOnlyList<(PartitionId Id, string From, string To)> Plan(bool movesPinned) => _table.Plan(movesPinned);
 
     /// <summary>What is known of a partition.</summary>
     public Situation Of(PartitionId partition) => _table.Of(partition, Node);
@@ -317,7 +344,15 @@ internal sealed class ClusterMembers : IAsyncDisposable
         {
             int part = i;
             PartitionNews[] some = parts.Length == 0 ? [] : parts[i];
-            await PublishAsync(() => Compose(some) with { Part = part, Parts = count }).ConfigureAwait(false);
+            await PublishAsync(() =>
+                    Compose(some) with
+                    {
+                        Part = part,
+                        Parts = count,
+                        Conditions = part == 0 ? _options.Conditions.Told : null,
+                    }
+                )
+                .ConfigureAwait(false);
         }
     }
 
@@ -332,6 +367,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
                 Order = ++_order,
                 State = _state,
                 IsSettled = _isSettled,
+                IsUnfit = _isUnfit,
                 Data = _data,
                 Control = _control,
                 Version = _options.Version,
@@ -382,6 +418,8 @@ internal sealed class ClusterMembers : IAsyncDisposable
         {
             _clocks.Note(message.Node, DateTimeOffset.FromUnixTimeMilliseconds(message.Time));
         }
+        if (message.Conditions is { } conditions && message.Node != Node)
+            _options.Conditions.OnTold(message.Node, conditions);
         Announce(_table.Apply(message));
         if (message.Command is { } command && command.Node == Node && message.Node != Node)
             _questions.OnCommand(command, ExecuteAsync);

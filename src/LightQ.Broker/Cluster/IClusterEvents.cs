@@ -47,6 +47,14 @@ internal interface IClusterEvents
     /// </summary>
     void OnWrongMark(Partition partition, ulong sequence);
 
+    /// <summary>Something is wrong with the cluster, or no longer.</summary>
+    void OnCondition(ClusterCondition condition, bool isOver) { }
+
+    /// <summary>Something was removed that a node held, or the engine: never without this.</summary>
+    /// <param name="what">What, such as a stream or the copy of a partition.</param>
+    /// <param name="why">Why.</param>
+    void OnRemoved(string what, string why) { }
+
     /// <summary>This node has handed a partition over.</summary>
     void OnHandedOver(Partition partition, string to, TimeSpan took);
 }

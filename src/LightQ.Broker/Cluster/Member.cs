@@ -9,6 +9,7 @@ namespace LightQ.Broker.Cluster;
 /// <param name="IsLive">Whether it has been heard of lately.</param>
 /// <param name="Silence">Since when it has not been heard of.</param>
 /// <param name="Leads">Partitions that it leads.</param>
+/// <param name="IsUnfit">Whether others are to lead what they can, since it cannot serve it now.</param>
 internal sealed record Member(
     string Name,
     string DataAddress,
@@ -17,5 +18,6 @@ internal sealed record Member(
     MemberState State,
     bool IsLive,
     TimeSpan Silence,
-    int Leads
+    int Leads,
+    bool IsUnfit
 );

@@ -18,6 +18,9 @@ internal sealed record MemberMessage
     /// <summary>What it says of itself.</summary>
     public MemberState State { get; init; }
 
+    /// <summary>Whether others are to lead what they can, since it cannot serve it now.</summary>
+    public bool IsUnfit { get; init; }
+
     /// <summary>Whether it has listened long enough to know who else there is.</summary>
     public bool IsSettled { get; init; }
 
@@ -43,6 +46,9 @@ internal sealed record MemberMessage
 
     /// <summary>How many parts there are.</summary>
     public int Parts { get; init; }
+
+    /// <summary>With the first part of all: what is wrong, as the node sees it. Null in other messages.</summary>
+    public IReadOnlyList<ClusterCondition>? Conditions { get; init; }
 
     /// <summary>What another node is asked to do.</summary>
     public MemberCommand? Command { get; init; }

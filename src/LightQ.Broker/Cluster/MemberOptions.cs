@@ -38,10 +38,22 @@ internal sealed record MemberOptions
     public TimeSpan TakeUp { get; init; } = TimeSpan.FromSeconds(0.5);
 
     /// <summary>
+    /// How long a partition must be placed at a node before it asks the leader for it. Default 1 s: while nodes come,
+    /// go and claim, each hears of it at another moment, and nothing is to move for that.
+    /// </summary>
+    public TimeSpan WantAfter { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>
     /// A node that could not claim a partition does not ask for it again for so long, while another one leads it.
     /// Default 30 s: what was wrong with its disk is not mended sooner.
     /// </summary>
     public TimeSpan WantAgain { get; init; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// How long a node that could not serve what it led must be able to before it counts as fit again. Default 5 s, and
+    /// after each relapse twice as long: a disk with room for a moment would else send partitions to and fro.
+    /// </summary>
+    public TimeSpan FitAgain { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
     /// How long a leader that hands a partition over waits until what it took is confirmed. Default 5 s: the engine may

@@ -9,6 +9,9 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
     private readonly Lock _lock = new();
     private readonly Dictionary<string, Node> _nodes = new(StringComparer.Ordinal);
     private readonly Dictionary<PartitionId, View> _views = [];
+    private readonly HashSet<PartitionId> _known = [];
+    private IReadOnlyDictionary<PartitionId, string>? _places;
+    private string[] _placed = [];
 
     /// <summary>The nodes, those that are gone for a while too, by name.</summary>
     public IReadOnlyList<Member> Members
@@ -34,6 +37,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
                 Round(node, message, part, change);
             if (message.State == MemberState.Left)
                 Leave(node, change);
+            Forget(change);
         }
         return change;
     }
@@ -46,6 +50,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         {
             if (_nodes.TryGetValue(node, out Node? own)) // Else it has not heard itself for long.
                 Apply(own, news, change);
+            Forget(change);
         }
         return change;
     }
@@ -74,11 +79,15 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
     {
         lock (_lock)
         {
-            string[] ranking = Placement.Order(
+            string[] all = Placement.Order(
                 _nodes.Values.Where(node => IsLive(node) && node.State == MemberState.Alive).Select(node => node.Name),
                 partition
             );
             _views.TryGetValue(partition, out View? view);
+            string[] fit = [.. all.Where(node => CanServe(_nodes[node], partition, view))];
+            if (Places(all).TryGetValue(partition, out string? first) && fit.Contains(first))
+                fit = [first, .. fit.Where(node => node != first)];
+            string[] ranking = [.. fit, .. all.Except(fit)];
             Node? claimant = _nodes.Values.FirstOrDefault(node =>
                 node.Name != self && node.Claims.ContainsKey(partition) && IsLive(node)
             );
@@ -95,9 +104,42 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
                 Claimant = claimant?.Name ?? "",
                 SinceClaim = claimant is null ? TimeSpan.Zero : time.GetElapsedTime(claimant.Claims[partition]),
                 Ranking = ranking,
+                Fit = fit.Length,
                 Settling = [.. ranking.Where(node => !_nodes[node].IsSettled)],
                 IsWanted = ranking.Length != 0 && _nodes[ranking[0]].IsWanting(partition),
             };
+        }
+    }
+
+    /// <summary>Which partitions are to be led elsewhere, so that they are spread evenly.</summary>
+    /// <param name="movesPinned">Whether those that an operator has moved are spread as well.</param>
+    public IReadOnlyList<(PartitionId Id, string From, string To)> Plan(bool movesPinned)
+    {
+        lock (_lock)
+        {
+            IReadOnlyDictionary<PartitionId, string> places = Balance.Of(
+                Placed(movesPinned),
+                _nodes.Values.Where(IsFit).Select(node => node.Name)
+            );
+            return
+            [
+                .. _views
+                    .Where(v => IsLed(v.Value) && places.TryGetValue(v.Key, out string? to) && to != v.Value.Node)
+                    .OrderBy(v => v.Key.Topic)
+                    .ThenBy(v => v.Key.Partition)
+                    .Select(v => (v.Key, v.Value.Node, places[v.Key])),
+            ];
+        }
+    }
+
+    /// <summary>Partitions that are there, whether or not a node has said something of them.</summary>
+    public void Know(IEnumerable<PartitionId> partitions)
+    {
+        lock (_lock)
+        {
+            foreach (PartitionId partition in partitions.Where(_known.Add))
+                _views.TryAdd(partition, new View());
+            _places = null;
         }
     }
 
@@ -134,15 +176,84 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
     {
         lock (_lock)
         {
+            _places = null;
+            _known.Remove(partition);
             _views.Remove(partition);
             foreach (Node node in _nodes.Values)
             {
                 node.Wants.Remove(partition);
+                node.Lent.Remove(partition);
                 node.Claims.Remove(partition);
                 node.Takes.Remove(partition);
             }
         }
     }
+
+    /// <summary>The places are found anew when something has changed that they depend on.</summary>
+    private void Forget(MemberChange change)
+    {
+        if (change.IsOfNodes || change.Partitions.Count != 0)
+            _places = null;
+    }
+
+    /// <summary>Where each partition is to be led, as long as these nodes are there.</summary>
+    private IReadOnlyDictionary<PartitionId, string> Places(string[] nodes)
+    {
+        string[] fit = [.. nodes.Where(node => !_nodes[node].IsUnfit).Order(StringComparer.Ordinal)];
+        if (_places is null || !fit.SequenceEqual(_placed))
+            (_places, _placed) = (Balance.Of(Placed(movesPinned: false), fit), fit);
+        return _places;
+    }
+
+    private List<PlacedPartition> Placed(bool movesPinned)
+    {
+        Dictionary<PartitionId, string> claims = [],
+            lent = [];
+        Dictionary<PartitionId, HashSet<string>> unable = [];
+        foreach (Node node in _nodes.Values.Where(IsLive))
+        {
+            foreach (PartitionId id in node.Claims.Keys)
+                claims[id] = node.Name;
+            foreach (PartitionId id in node.Lent.Where(_ => IsFit(node)))
+                lent[id] = node.Name;
+            foreach ((PartitionId id, Taker taker) in node.Takes)
+            {
+                if (taker.Stand != PartitionStand.Unable || CanServe(node, id, _views.GetValueOrDefault(id)))
+                    continue;
+                if (!unable.TryGetValue(id, out HashSet<string>? nodes))
+                    unable[id] = nodes = [];
+                nodes.Add(node.Name);
+            }
+        }
+        return
+        [
+            .. _views
+                .Select(v => new PlacedPartition(
+                    v.Key,
+                    lent.TryGetValue(v.Key, out string? lender) ? lender
+                        : IsLed(v.Value) ? v.Value.Node
+                        : v.Value.IsReleased && IsLive(v.Value.To) ? v.Value.To
+                        : claims.GetValueOrDefault(v.Key, ""),
+                    v.Value.IsPinned && !movesPinned,
+                    unable.TryGetValue(v.Key, out HashSet<string>? cannot) ? cannot : []
+                ))
+                // What is said late of a topic that is gone is no partition any more.
+                .Where(placed => placed.Holder.Length != 0 || _known.Contains(placed.Id)),
+        ];
+    }
+
+    /// <summary>
+    /// Whether a node can serve a partition. One that is named by the leader to take it over, and says that it cannot,
+    /// is passed over by the leader, which gives the reason.
+    /// </summary>
+    private bool CanServe(Node node, PartitionId partition, View? view) =>
+        !node.IsUnfit
+        && (
+            !(node.Takes.TryGetValue(partition, out Taker taker) && taker.Stand == PartitionStand.Unable)
+            || (view?.Next == node.Name && IsLed(view))
+        );
+
+    private bool IsFit(Node node) => IsLive(node) && node.State == MemberState.Alive && !node.IsUnfit;
 
     private Taker[] TakersOf(PartitionId partition) =>
         [
@@ -176,10 +287,11 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             || node.State != message.State
             || node.IsSettled != message.IsSettled
             || node.Data != message.Data
-            || node.Control != message.Control;
+            || node.Control != message.Control
+            || node.IsUnfit != message.IsUnfit;
         (node.Order, node.Heard, node.IsNoticed) = (message.Order, time.GetTimestamp(), true);
         (node.State, node.IsSettled, node.Version) = (message.State, message.IsSettled, message.Version);
-        (node.Data, node.Control) = (message.Data, message.Control);
+        (node.Data, node.Control, node.IsUnfit) = (message.Data, message.Control, message.IsUnfit);
         if (isNew)
             change.Joined.Add(Describe(node));
         return node;
@@ -191,11 +303,15 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         if (isNew)
             _views[news.Id] = view = new View();
         View before = view!.Copy();
-        (bool, bool, Taker?) said = node.SaysOf(news.Id);
+        (bool, bool, bool, Taker?) said = node.SaysOf(news.Id);
         if (news.Stand == PartitionStand.Wants)
             node.Wants.Add(news.Id);
         else
             node.Wants.Remove(news.Id);
+        if (news.IsLent)
+            node.Lent.Add(news.Id);
+        else
+            node.Lent.Remove(news.Id);
         if (news.Stand == PartitionStand.Claims)
             node.Claims.TryAdd(news.Id, time.GetTimestamp());
         else
@@ -258,6 +374,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             change.Partitions.Add(id);
         }
         node.Wants.RemoveWhere(id => node.Round.GetValueOrDefault(id) != PartitionStand.Wants);
+        node.Lent.RemoveWhere(id => !node.Round.ContainsKey(id));
         node.Round = [];
     }
 
@@ -265,6 +382,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
     {
         node.IsNoticed = false;
         node.Wants.Clear();
+        node.Lent.Clear();
         node.Claims.Clear();
         node.Takes.Clear();
         change.IsOfNodes = true;
@@ -294,7 +412,8 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             node.State,
             IsLive(node),
             SilenceOf(node),
-            _views.Values.Count(v => v.Node == node.Name && IsLed(v))
+            _views.Values.Count(v => v.Node == node.Name && IsLed(v)),
+            node.IsUnfit
         );
 
     /// <summary>A node, as it described itself last.</summary>
@@ -321,7 +440,12 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
 
         public string Version { get; set; } = "";
 
+        public bool IsUnfit { get; set; }
+
         public HashSet<PartitionId> Wants { get; } = [];
+
+        /// <summary>What it wants because it led it, and gave it up only because it could not serve it.</summary>
+        public HashSet<PartitionId> Lent { get; } = [];
 
         /// <summary>What it claims, and since when.</summary>
         public Dictionary<PartitionId, long> Claims { get; } = [];
@@ -339,9 +463,10 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             Wants.Contains(partition)
             || (Takes.TryGetValue(partition, out Taker taker) && taker.Stand != PartitionStand.Unable);
 
-        public (bool, bool, Taker?) SaysOf(PartitionId partition) =>
+        public (bool, bool, bool, Taker?) SaysOf(PartitionId partition) =>
             (
                 Wants.Contains(partition),
+                Lent.Contains(partition),
                 Claims.ContainsKey(partition),
                 Takes.TryGetValue(partition, out Taker taker) ? taker : null
             );

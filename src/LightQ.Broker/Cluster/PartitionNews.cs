@@ -12,6 +12,10 @@ namespace LightQ.Broker.Cluster;
 /// <param name="Left">
 /// Of a node that is to take it over: the entries of the stream that it has yet to read. Null for an unknown number.
 /// </param>
+/// <param name="IsLent">
+/// Of a node that wants it, or is to take it over: it led the partition, and gave it up only because it could not
+/// serve it.
+/// </param>
 internal sealed record PartitionNews(
     Guid Topic,
     uint Partition,
@@ -19,7 +23,8 @@ internal sealed record PartitionNews(
     uint Epoch = 0,
     string To = "",
     bool IsPinned = false,
-    long? Left = null
+    long? Left = null,
+    bool IsLent = false
 )
 {
     /// <summary>The partition.</summary>

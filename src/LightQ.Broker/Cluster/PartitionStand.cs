@@ -24,6 +24,6 @@ internal enum PartitionStand
     /// <summary>It is to take the partition over, and its journal lacks next to nothing.</summary>
     Ready,
 
-    /// <summary>It was to take the partition over, and cannot read it.</summary>
+    /// <summary>It cannot read the partition, or keep its copy: others are to lead it.</summary>
     Unable,
 }

@@ -33,12 +33,20 @@ internal readonly record struct Situation
     /// <summary>How long it has said so.</summary>
     public required TimeSpan SinceClaim { get; init; }
 
-    /// <summary>The nodes that may lead it, the one that is placed first in front.</summary>
+    /// <summary>
+    /// The nodes that may lead it, the one that is placed first in front; behind all others those that cannot serve it.
+    /// </summary>
     public required IReadOnlyList<string> Ranking { get; init; }
+
+    /// <summary>How many of <see cref="Ranking"/> can serve it.</summary>
+    public required int Fit { get; init; }
 
     /// <summary>Those of them that have just started, and listen before they claim.</summary>
     public required IReadOnlyList<string> Settling { get; init; }
 
     /// <summary>Whether the first of <see cref="Ranking"/> asks for it.</summary>
     public required bool IsWanted { get; init; }
+
+    /// <summary>Whether a node may lead it, and cannot serve it, though another one can.</summary>
+    public bool IsUnfit(string node) => Fit != 0 && Ranking.Skip(Fit).Contains(node);
 }

@@ -23,7 +23,10 @@ internal readonly record struct Turn(
     {
         int rank = IndexOf(now.Ranking, self);
         if (now.IsLed) // A live leader is never robbed.
-            return new Turn(IsMine: false, Wants: rank == 0 && !now.IsPinned && now.Leader != self);
+        {
+            bool mayMove = !now.IsPinned || now.IsUnfit(now.Leader);
+            return new Turn(IsMine: false, Wants: rank == 0 && now.Fit != 0 && mayMove && now.Leader != self);
+        }
         if (rank < 0)
             return new Turn(IsMine: false); // It drains, or does not hear itself.
         if (now.ReleasedTo == self)

@@ -53,6 +53,14 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Whether it takes nothing for want of space, which passes.</summary>
     bool IsDiskFull { get; }
 
+    /// <summary>Which space it is in want of, as the engine says that has none; null where it is the disk.</summary>
+    internal string? FullReason => null;
+
+    /// <summary>
+    /// Of a log with replicas: whether the broker's own disk has no room, so that another node is to serve it.
+    /// </summary>
+    internal bool IsLocalFull => false;
+
     /// <summary>The journal that holds it; null for a log in memory, and for one that could not be opened.</summary>
     internal JournalLog? Local => null;
 

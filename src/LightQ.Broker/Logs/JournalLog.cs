@@ -36,6 +36,9 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public bool IsDiskFull => journal.DiskFull;
 
+    /// <summary>What must be free on the disk for the next file, in bytes.</summary>
+    internal long WantedBytes => journal.WantedBytes;
+
     public IEnumerable<JournalDamage> Damage => journal.Damage;
 
     public long EndOfEpoch(uint epoch) => journal.EndOfEpoch(epoch);

@@ -32,7 +32,7 @@ internal sealed class RefusedLog(PartitionRefusal refusal) : ITopicLog
 
     public ErrorCode FailureCode => refusal.Code;
 
-    public bool IsDiskFull => false;
+    public bool IsDiskFull => refusal.Code == ErrorCode.DiskFull;
 
     public IEnumerable<JournalDamage> Damage => [];
 

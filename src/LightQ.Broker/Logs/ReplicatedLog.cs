@@ -96,9 +96,26 @@ internal sealed class ReplicatedLog : ITopicLog
 
     public string? Failure => _local.Failure ?? _whyNot;
 
-    public ErrorCode FailureCode => _local.Failure is null ? ErrorCode.NotLeader : ErrorCode.TopicFailed;
+    /// <summary>Whatever it is: another node may serve it, or this one again.</summary>
+    public ErrorCode FailureCode => ErrorCode.NotLeader;
 
-    public bool IsDiskFull => _local.IsDiskFull;
+    public bool IsDiskFull => _local.IsDiskFull || _sender.Full is not null;
+
+    string? ITopicLog.FullReason => _sender.Full;
+
+    bool ITopicLog.IsLocalFull => _local.IsDiskFull;
+
+    /// <summary>
+    /// Whether producers wait while the broker's own disk has no room, because another node has and takes the partition
+    /// over; else they are told.
+    /// </summary>
+    public bool WaitsWhenFull { get; set; }
+
+    /// <summary>Whether the journal takes nothing: the disk has no room, or the journal has failed.</summary>
+    public bool IsLocalStuck => _local.IsDiskFull || _local.Failure is not null;
+
+    /// <summary>Whether the ownership has ended because of this node's own journal.</summary>
+    public bool HasLocalFailure => _local.Failure is not null;
 
     public IEnumerable<JournalDamage> Damage => _local.Damage;
 
@@ -171,6 +188,15 @@ internal sealed class ReplicatedLog : ITopicLog
         await _sender.EndAsync(cancellationToken).ConfigureAwait(false);
     }
 
+    /// <summary>
+    /// The ownership is about to end, and the journal takes nothing more: what is confirmed from now on stays with the
+    /// stream, and nothing waits for the journal.
+    /// </summary>
+    public void LeaveJournal() => Copy.Leave();
+
+    /// <summary>The journal has failed: this node cannot serve the partition, though the stream takes more.</summary>
+    public void OnLocalFailed(string reason) => OnLost($"this node's journal has failed ({reason})");
+
     /// <summary>Stores the positions of groups that have changed, behind what is under way. Any thread.</summary>
     public void RequestPositions() => _sender.RequestPositions();
 
@@ -183,6 +209,8 @@ internal sealed class ReplicatedLog : ITopicLog
         if (!_isOwner || _local.Failure is not null)
             return _holdsBack && _local.Failure is null ? AppendResult.Full : AppendResult.Failed;
         if (_local.IsDiskFull)
+            return WaitsWhenFull ? AppendResult.Full : AppendResult.DiskFull;
+        if (_sender.Full is not null)
             return AppendResult.DiskFull;
         if (_ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed)
             return AppendResult.Full;
@@ -229,7 +257,14 @@ internal sealed class ReplicatedLog : ITopicLog
     public async ValueTask DisposeAsync()
     {
         await EndAsync().ConfigureAwait(false);
-        await _local.DisposeAsync().ConfigureAwait(false);
+        try
+        {
+            await _local.DisposeAsync().ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // The disk does not take the rest, which the stream has. Everything else is closed.
+        }
         if (Copy.Marks is { } marks)
             await marks.CloseAsync().ConfigureAwait(false);
     }

@@ -509,7 +509,9 @@ public sealed class ProducerStream : OutputStream
                 $"the batch overlaps what is stored of this producer and is not the same in count and bytes, or is "
                     + $"older than the last {ProtocolLimits.RememberedBatches}, which the broker remembers",
             ErrorCode.UnknownProducer => "the batch's producer epoch was never given out",
-            ErrorCode.DiskFull => "the disk is full; publishing resumes when space returns",
+            ErrorCode.DiskFull => _partition.Log.FullReason is { } full
+                ? $"the replicated log takes nothing: {full}; publishing resumes when it has room"
+                : "the disk is full; publishing resumes when space returns",
             _ => "the topic's log has failed",
         };
 

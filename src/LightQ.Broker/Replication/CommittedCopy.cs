@@ -20,6 +20,7 @@ internal sealed class CommittedCopy(
     private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(20);
     private readonly Lock _journalLock = new();
     private TaskCompletionSource _room = NewRoom();
+    private volatile bool _isLeft;
     private StreamMark _lastCopied;
 
     /// <summary>The first offset that the journal holds: retention has let go what is in front of it.</summary>
@@ -44,6 +45,16 @@ internal sealed class CommittedCopy(
         if (!Volatile.Read(ref _room).Task.IsCompleted)
             Volatile.Read(ref _room).TrySetResult();
         marks?.OnProgress();
+    }
+
+    /// <summary>
+    /// Nothing more is copied: the stream has it, and whoever leads the partition next reads it from there. For a
+    /// journal that takes nothing, when the ownership is about to end.
+    /// </summary>
+    public void Leave()
+    {
+        _isLeft = true;
+        Volatile.Read(ref _room).TrySetResult();
     }
 
     /// <summary>The stream has something else where the mark is: it is reported, and not believed any more.</summary>
@@ -77,14 +88,16 @@ internal sealed class CommittedCopy(
     public async ValueTask AppendAsync(ReadOnlyMemory<byte> run, ulong sequence, CancellationToken cancellationToken)
     {
         int length = run.Length;
-        while (!run.IsEmpty)
+        while (!run.IsEmpty && !_isLeft)
         {
             int copied = AppendSome(run.Span);
             run = run[copied..];
             journal.Signal();
-            if (!run.IsEmpty)
+            if (!run.IsEmpty && !_isLeft)
                 await WaitForRoomAsync(cancellationToken).ConfigureAwait(false);
         }
+        if (!run.IsEmpty)
+            return;
         marks?.Note(_lastCopied with { Sequence = sequence }, length);
     }
 

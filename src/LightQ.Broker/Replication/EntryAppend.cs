@@ -11,6 +11,12 @@ public enum AppendOutcome
 
     /// <summary>No answer: the entry may be stored, now or later, or not.</summary>
     Unknown = 3,
+
+    /// <summary>
+    /// The engine is at a limit of its own. Whether the entry is stored is not known; the same entry, sent again for
+    /// the same sequence, finds out.
+    /// </summary>
+    Full = 4,
 }
 
 /// <summary>The answer to an append.</summary>
@@ -24,6 +30,10 @@ public readonly record struct EntryAppend(AppendOutcome Outcome, ulong Sequence,
 
     /// <summary>It is not stored.</summary>
     public static EntryAppend Refused(string reason) => new(AppendOutcome.Refused, 0, reason);
+
+    /// <summary>The engine has no room.</summary>
+    /// <param name="reason">What it said, with its figures.</param>
+    public static EntryAppend Full(string reason) => new(AppendOutcome.Full, 0, reason);
 
     /// <summary>Nobody knows.</summary>
     public static EntryAppend Unknown(string reason) => new(AppendOutcome.Unknown, 0, reason);

@@ -33,6 +33,18 @@ public interface IReplicationEngine : IAsyncDisposable
     ValueTask<string?> FindUnsyncedAsync(CancellationToken cancellationToken) =>
         ValueTask.FromResult<string?>($"{Description} does not say whether it does");
 
+    /// <summary>
+    /// What is wrong with the engine now, as far as it can be seen from here: nodes that are not there or do not store,
+    /// replicas that lag, limits. Nothing for an engine that does not say.
+    /// </summary>
+    /// <param name="streams">The streams whose replicas are asked about.</param>
+    /// <param name="cancellationToken">Stops it.</param>
+    /// <exception cref="ReplicationException">None of its nodes answers.</exception>
+    ValueTask<IReadOnlyList<EngineProblem>> FindProblemsAsync(
+        IReadOnlyCollection<string> streams,
+        CancellationToken cancellationToken
+    ) => ValueTask.FromResult<IReadOnlyList<EngineProblem>>([]);
+
     /// <summary>The names of all streams that begin with a prefix.</summary>
     IAsyncEnumerable<string> ListStreamsAsync(string prefix, CancellationToken cancellationToken);
 

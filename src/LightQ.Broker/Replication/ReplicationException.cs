@@ -4,4 +4,8 @@ namespace LightQ.Broker.Replication;
 /// <param name="message">What was asked, and what it said.</param>
 /// <param name="innerException">What it was caused by, if anything.</param>
 public sealed class ReplicationException(string message, Exception? innerException = null)
-    : Exception(message, innerException);
+    : Exception(message, innerException)
+{
+    /// <summary>Whether the engine has no room: with some, the same works.</summary>
+    public bool IsFull { get; init; }
+}

@@ -33,7 +33,24 @@ internal sealed record ReplicationOptions
     public MemberOptions Members { get; init; } = new();
 
     /// <summary>Gets reports of who comes and goes; null for none.</summary>
-    public IClusterEvents? Events { get; init; }
+    public IClusterEvents? Events
+    {
+        get;
+        init
+        {
+            field = value;
+            Conditions.Events = value;
+        }
+    }
+
+    /// <summary>What is wrong with the cluster; one for all copies of these options.</summary>
+    public ClusterConditions Conditions { get; } = new();
+
+    /// <summary>
+    /// How long a catalog that has lost something must look so: an engine that has just elected a leader may not know
+    /// its end for a moment.
+    /// </summary>
+    public TimeSpan LostAfter { get; init; } = TimeSpan.FromMilliseconds(800);
 
     /// <summary>On how many of the engine's nodes the catalog is: 1, 3 or 5. Default 3.</summary>
     public int CatalogReplicas { get; init; } = 3;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using LightQ.Disruptor;
 
 namespace LightQ.Broker.Replication;
@@ -23,7 +24,10 @@ internal sealed class RunSender : IAsyncDisposable
         Ended = 2;
 
     private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(1),
-        LongestTrim = TimeSpan.FromSeconds(2);
+        LongestTrim = TimeSpan.FromSeconds(2),
+        FullPause = TimeSpan.FromSeconds(1),
+        // An engine at a limit elects leaders, and does not answer then.
+        LongestDoubt = TimeSpan.FromSeconds(30);
     private readonly IReplicatedStream _stream;
     private readonly ByteRing _ring;
     private readonly CommittedCopy _copy;
@@ -55,6 +59,7 @@ internal sealed class RunSender : IAsyncDisposable
     private bool _arePositionsWanted;
     private bool _isActive;
     private int _sending;
+    private volatile string? _full;
 
     public RunSender(
         IReplicatedStream stream,
@@ -81,6 +86,9 @@ internal sealed class RunSender : IAsyncDisposable
         get => Volatile.Read(ref _end);
         set => Volatile.Write(ref _end, value);
     }
+
+    /// <summary>Why the engine has no room for what is under way; null while it takes it.</summary>
+    public string? Full => _full;
 
     /// <summary>The position in the ring below which everything is committed.</summary>
     public long Committed => Volatile.Read(ref _committed);
@@ -350,7 +358,7 @@ internal sealed class RunSender : IAsyncDisposable
 
     private async ValueTask<bool> AppendAsync(EntryKind kind, ReadOnlyMemory<byte> payload)
     {
-        EntryAppend answer = await _stream.AppendAsync(kind, payload, _last, _stop.Token).ConfigureAwait(false);
+        EntryAppend answer = await TryAppendAsync(kind, payload).ConfigureAwait(false);
         if (answer.Outcome == AppendOutcome.Stored && answer.Sequence == _last + 1)
         {
             _last = answer.Sequence;
@@ -362,6 +370,55 @@ internal sealed class RunSender : IAsyncDisposable
                 : $"the replicated log does not answer ({answer.Reason})"
         );
         return false;
+    }
+
+    /// <summary>
+    /// Appends, again and again while the engine has no room. It is the same entry for the same sequence, so that it is
+    /// stored once or not at all; when another node has claimed the partition meanwhile, it is refused.
+    /// </summary>
+    private async ValueTask<EntryAppend> TryAppendAsync(EntryKind kind, ReadOnlyMemory<byte> payload)
+    {
+        long since = 0;
+        while (true)
+        {
+            EntryAppend answer = await _stream.AppendAsync(kind, payload, _last, _stop.Token).ConfigureAwait(false);
+            bool isFull = answer.Outcome == AppendOutcome.Full;
+            if (isFull)
+                since = Stopwatch.GetTimestamp();
+            if (answer.Outcome == AppendOutcome.Refused && _full is not null)
+                answer = await JudgeAsync(answer, kind, payload).ConfigureAwait(false);
+            bool isInDoubt =
+                answer.Outcome == AppendOutcome.Unknown
+                && _full is not null
+                && Stopwatch.GetElapsedTime(since) < LongestDoubt;
+            if (!isFull && !isInDoubt)
+            {
+                if (_full is not null)
+                {
+                    _full = null;
+                    _progress();
+                }
+                return answer;
+            }
+            if (isFull && _full != answer.Reason)
+            {
+                _full = answer.Reason;
+                _progress(); // Producers that wait for room learn why.
+            }
+            await Task.Delay(FullPause, _stop.Token).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>
+    /// A server that is at a limit may say so of an entry that it has stored. It is this owner's when it is the same in
+    /// kind and bytes, which name the epoch, and lies where it was sent to.
+    /// </summary>
+    private async ValueTask<EntryAppend> JudgeAsync(EntryAppend refused, EntryKind kind, ReadOnlyMemory<byte> payload)
+    {
+        StreamEntry? stored = await _stream.GetAsync(_last + 1, _stop.Token).ConfigureAwait(false);
+        return stored is { } entry && entry.Kind == kind && entry.Payload.Span.SequenceEqual(payload.Span)
+            ? EntryAppend.Stored(_last + 1)
+            : refused;
     }
 
     /// <summary>

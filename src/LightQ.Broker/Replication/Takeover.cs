@@ -80,6 +80,9 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
                 );
             }
 
+            if (answer.Outcome == AppendOutcome.Full)
+                throw new ReplicationException($"The replicated log takes nothing: {answer.Reason}.") { IsFull = true };
+
             // Refused: there is more to read, at once, for a live owner appends all the time. Unknown: the claim may
             // come yet, and is read then like another node's.
             if (answer.Outcome == AppendOutcome.Unknown)

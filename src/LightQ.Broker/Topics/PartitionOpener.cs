@@ -33,6 +33,11 @@ internal sealed class PartitionOpener(
     private const int Threads = 8;
 
     /// <summary>
+    /// Called when the disk has filled under the journal of a partition with replicas, or has room again.
+    /// </summary>
+    public Action? LocalChanged { get; set; }
+
+    /// <summary>
     /// Makes every partition of a new topic, or none: when one fails, those that were made are removed.
     /// </summary>
     /// <remarks>
@@ -213,7 +218,7 @@ internal sealed class PartitionOpener(
         );
         partition.Log = log;
         partition.Positions!.StoreWith(log.RequestPositions);
-        journal.Listener = new CopyListener(partition, log, broker().StorageEvents);
+        journal.Listener = new CopyListener(partition, log, broker().StorageEvents, LocalChanged);
         try
         {
             DedupSwitch.Begin(partition);
@@ -375,39 +380,60 @@ internal sealed class PartitionOpener(
         /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
         private const int WriterTurns = 4;
 
+        protected Partition Partition { get; } = partition;
+
+        protected IStorageEvents? Events { get; } = events;
+
         public virtual void OnProgress(Journal journal)
         {
             using (Scheduling.TurnScope.Enter(WriterTurns))
-                partition.OnProgress();
+                Partition.OnProgress();
         }
 
-        public void OnFailed(Journal journal)
+        public virtual void OnFailed(Journal journal)
         {
-            events?.OnTopicFailed(partition, journal.Failure!);
-            partition.OnFailed(journal.Failure!.Reason);
+            Events?.OnTopicFailed(Partition, journal.Failure!);
+            Partition.OnFailed(journal.Failure!.Reason);
         }
 
-        public void OnDiskFull(Journal journal) => events?.OnDiskFull(partition, journal.DiskFull);
+        public virtual void OnDiskFull(Journal journal) => Events?.OnDiskFull(Partition, journal.DiskFull);
 
         public virtual void OnRested(Journal journal)
         {
-            lock (partition.AppendLock)
+            lock (Partition.AppendLock)
                 journal.TryReleaseMemory();
         }
 
-        public void OnDamaged(Journal journal, JournalDamage damage) => events?.OnDamaged(partition, damage);
+        public void OnDamaged(Journal journal, JournalDamage damage) => Events?.OnDamaged(Partition, damage);
 
         public void OnRefused(Journal journal, string file, Exception error) =>
-            events?.OnRefused(
-                $"the file {file} of the topic {partition.Topic.Name}, partition {partition.Index}, which it can do "
+            Events?.OnRefused(
+                $"the file {file} of the topic {Partition.Topic.Name}, partition {Partition.Index}, which it can do "
                     + "without",
                 error
             );
     }
 
-    private sealed class CopyListener(Partition partition, ReplicatedLog log, IStorageEvents? events)
-        : Listener(partition, events)
+    private sealed class CopyListener(
+        Partition partition,
+        ReplicatedLog log,
+        IStorageEvents? events,
+        Action? localChanged
+    ) : Listener(partition, events)
     {
+        /// <summary>Another node can serve it: producers are not told that the topic has failed.</summary>
+        public override void OnFailed(Journal journal)
+        {
+            Events?.OnTopicFailed(Partition, journal.Failure!);
+            log.OnLocalFailed(journal.Failure!.Reason);
+        }
+
+        public override void OnDiskFull(Journal journal)
+        {
+            base.OnDiskFull(journal);
+            localChanged?.Invoke();
+        }
+
         public override void OnProgress(Journal journal)
         {
             log.Copy.OnProgress();

@@ -34,6 +34,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private (PartitionStand Stand, long? Left) _told;
     private PendingMove? _move;
     private ReplicaTaker? _taker;
+    private bool _isLent;
 
     public ReplicaKeeper(ReplicaSite site, Topic topic, uint index)
     {
@@ -49,6 +50,12 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private ClusterMembers Members => _site.Members;
 
     private TimeProvider Time => _site.Time;
+
+    private string Subject => $"{_topic.Name}/{_index}";
+
+    /// <summary>What this node is to a partition that others are to lead.</summary>
+    private PartitionStand StandAside =>
+        _pause.LeftUnable > TimeSpan.Zero ? PartitionStand.Unable : PartitionStand.Follows;
 
     /// <summary>Begins. The topic has a partition in its place already.</summary>
     public void Begin() => _running = Task.Run(RunAsync);
@@ -121,6 +128,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private async Task<bool> WaitForTurnAsync()
     {
         var leaderless = new Leaderless(Time);
+        long? wanted = null;
         while (true)
         {
             Situation now = Members.Of(_id);
@@ -139,17 +147,32 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                 return turn.IsPinned;
             await PrepareAsync(now).ConfigureAwait(false);
             TimeSpan untilAsking = _pause.LeftToAsk;
+            // What it gave up only because it could not serve it, it wants back.
+            bool isWanted =
+                turn.Wants || (_isLent && mayClaim && now is { IsLed: true, IsPinned: false } && IsFit(now));
+            if (isWanted)
+                wanted ??= Time.GetTimestamp();
+            else
+                wanted = null;
+            TimeSpan early = wanted is { } since ? _site.Options.WantAfter - Time.GetElapsedTime(since) : TimeSpan.Zero;
+            if (early > untilAsking)
+                untilAsking = early;
             bool mayAsk = untilAsking <= TimeSpan.Zero;
             if (_taker is { } taker)
                 TellIfNew(taker.Stand, taker.Left);
             else
-                TellIfNew(turn.Wants && mayAsk ? PartitionStand.Wants : PartitionStand.Follows);
+                TellIfNew(isWanted && mayAsk ? PartitionStand.Wants : StandAside);
             Refuse(now);
             AnswerMove(now);
             TimeSpan? wait =
                 turn.IsMine ? pause
-                : turn.Wants && !mayAsk ? untilAsking
+                : isWanted && !mayAsk ? untilAsking
                 : turn.Wait;
+            TimeSpan unable = _pause.LeftUnable;
+            if (unable > TimeSpan.Zero && (wait is null || wait > unable))
+                wait = unable;
+            else if (unable <= TimeSpan.Zero)
+                Members.Conditions.End(ConditionKind.CopyFailed, Subject); // It is tried again.
             if (_taker is { Stand: PartitionStand.Prepares } && (wait is null || wait > PreparationPoll))
                 wait = PreparationPoll;
             await WaitForChangeAsync(wait).ConfigureAwait(false);
@@ -187,6 +210,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         if (await ClaimAsync().ConfigureAwait(false) is not (var partition, var log))
             return;
         _pause.OnLeads();
+        _isLent = false;
+        Members.Conditions.End(ConditionKind.CopyFailed, Subject);
         uint epoch = log.Epoch;
         partition.Leader = FindLeader;
         Put(partition);
@@ -201,6 +226,12 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             Situation now = Members.Of(_id);
             if (Members.IsCutOff != partition.IsUnsure)
                 partition.HoldGroups(Members.IsCutOff);
+            string? fit = FitterOf(now, succession);
+            if (log.WaitsWhenFull != (fit is not null))
+            {
+                log.WaitsWhenFull = fit is not null;
+                partition.RoomMade(); // Those that wait are told, if nobody can take it.
+            }
             if (log.Lost.IsCompleted)
             {
                 string reason = await log.Lost.ConfigureAwait(false);
@@ -266,6 +297,14 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private string[]? CandidatesOf(in Situation now, string to) =>
         Members.IsDraining && !IsMovedTo(to) ? [.. SettledOf(now)] : null;
 
+    /// <summary>A node that can serve the partition and claim it at once, other than this one; null for none.</summary>
+    private string? FitterOf(in Situation now, Succession succession) =>
+        SettledOf(now).Intersect(now.Ranking.Take(now.Fit)).FirstOrDefault(succession.MayHave);
+
+    /// <summary>Whether this node can serve the partition, as far as the others are told.</summary>
+    private bool IsFit(in Situation now) =>
+        _pause.LeftUnable <= TimeSpan.Zero && now.Ranking.Take(now.Fit).Contains(Members.Node);
+
     private bool IsMovedTo(string node)
     {
         lock (_moveLock)
@@ -322,15 +361,19 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
         {
             Situation now = Members.Of(_id);
-            PartitionRefusal refusal =
-                e is ReplicationException
-                    ? new PartitionRefusal(ErrorCode.NotLeader, e.Message, e.Message) { Epoch = now.Epoch }
-                    : PartitionRefusal.Of(e);
+            PartitionRefusal refusal = e is ReplicationException engine
+                ? new PartitionRefusal(engine.IsFull ? ErrorCode.DiskFull : ErrorCode.NotLeader, e.Message, e.Message)
+                {
+                    Epoch = now.Epoch,
+                }
+                : PartitionRefusal.Of(e);
             if (_topic.Partitions[(int)_index].Refusal != refusal) // It is tried again and again, and said once.
                 Put(Refused(refusal), e);
             _pause.OnFailed();
+            if (e is not ReplicationException)
+                OnCopyFailed(refusal.Reason);
             // The next choice does not wait until this one has tried again.
-            TellIfNew(PartitionStand.Follows);
+            TellIfNew(StandAside);
             return null;
         }
     }
@@ -351,6 +394,9 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             return default;
         if (Members.IsDraining)
             return (succession.Choose(SettledOf(now)) ?? now.Ranking[0], false);
+        // One that can serve it is not waited for until it asks: it may have been passed over, as the first choice.
+        if (now.IsUnfit(Members.Node))
+            return (FitterOf(now, succession), false);
         return !isPinned && now.IsWanted && succession.MayHave(now.Ranking[0]) ? (now.Ranking[0], false) : default;
     }
 
@@ -395,6 +441,9 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                 Members.Events?.OnUnprepared(partition, to, unprepared);
             else if (!Members.Of(_id).Takers.Any(taker => taker.Node == to && taker.Stand == PartitionStand.Ready))
                 return false;
+            if (log.IsLocalStuck)
+                log.LeaveJournal();
+            _isLent = Members.Of(_id).IsUnfit(Members.Node);
             await PatientlyAsync(log.PrepareStepDownAsync).ConfigureAwait(false);
             await EndSettlingAsync(partition).ConfigureAwait(false);
             long began = Time.GetTimestamp();
@@ -430,8 +479,15 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         _site.Events()?.OnPartitionLost(partition, reason);
         Situation now = Members.Of(_id);
         Tell(PartitionStand.Released, log.Epoch);
+        if (log.HasLocalFailure)
+        {
+            _isLent = true;
+            _pause.OnFailedForLong();
+            OnCopyFailed(reason);
+            TellIfNew(StandAside);
+        }
         // The engine may just have been slow: it claims again at once, and the others leave it to it.
-        if (!now.IsLed || now.Leader == Members.Node)
+        else if (!now.IsLed || now.Leader == Members.Node)
         {
             if (now.Ranking.Count != 0 && now.Ranking[0] == Members.Node)
                 TellIfNew(PartitionStand.Claims);
@@ -440,6 +496,21 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         partition.MarkLost();
         partition.CloseAll(partition.CloseOf(ErrorCode.NotLeader, reason));
         await EndAsync(partition, log).ConfigureAwait(false);
+    }
+
+    /// <summary>Others are to lead it, for a while at least.</summary>
+    private void OnCopyFailed(string reason)
+    {
+        if (_pause.LeftUnable <= TimeSpan.Zero)
+            _pause.OnUnable();
+        Members.Conditions.Begin(
+            ConditionKind.CopyFailed,
+            Subject,
+            $"{Members.Node} cannot keep its copy: {reason}",
+            "Look at that broker's disk; when it serves again, the broker leads the partition again by itself. A copy "
+                + "that is damaged is made anew when its directory is deleted while the broker is stopped.",
+            _topic.Name
+        );
     }
 
     private async Task EndAsync(Partition partition, ReplicatedLog log)
@@ -548,7 +619,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private void Tell(PartitionStand stand, uint epoch = 0, string to = "", bool isPinned = false, long? left = null)
     {
         _told = (stand, left);
-        Members.Tell(new PartitionNews(_id.Topic, _id.Partition, stand, epoch, to, isPinned, left));
+        bool isLent = _isLent && stand is (PartitionStand.Wants or PartitionStand.Prepares or PartitionStand.Ready);
+        Members.Tell(new PartitionNews(_id.Topic, _id.Partition, stand, epoch, to, isPinned, left, isLent));
     }
 
     /// <summary>Waits until something has changed, a time is over, or a task is done.</summary>

@@ -36,7 +36,7 @@ internal sealed class ReplicaTaker(
 
     /// <summary>What this node is to the partition.</summary>
     public PartitionStand Stand =>
-        _failures >= MostFailures ? PartitionStand.Unable
+        _failures >= MostFailures || _opened is { Log.IsLocalStuck: true } ? PartitionStand.Unable
         : _fill is { IsNear: true } ? PartitionStand.Ready
         : PartitionStand.Prepares;
 

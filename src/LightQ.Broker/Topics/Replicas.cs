@@ -3,6 +3,7 @@ using LightQ.Broker.Cluster;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Replication;
+using LightQ.Scheduling;
 
 namespace LightQ.Broker.Topics;
 
@@ -23,9 +24,21 @@ internal sealed class Replicas(
 
     private readonly ConcurrentDictionary<Guid, ReplicaKeeper[]> _keepers = new();
     private readonly ReplicaSite? _site = SiteOf(opener, groups, serve, broker, time);
+    private ClusterWatch? _watch;
 
     /// <summary>The nodes of the cluster; null without one.</summary>
     public ClusterMembers? Members => _site?.Members;
+
+    /// <summary>Begins to look after what this node depends on to serve what it leads.</summary>
+    public void BeginWatch(LightQBroker watched, HousekeepingSchedule housekeeping)
+    {
+        _watch = new ClusterWatch(broker().Replication!, _site!.Members, () => watched.Topics, time);
+        opener.LocalChanged = _watch.Begin(
+            housekeeping,
+            () => watched.FreeBytes,
+            () => watched.FailureOf(StoredState.ClusterCatalog)?.Reason
+        );
+    }
 
     /// <summary>Makes the streams of a new topic; those that are there already are its own.</summary>
     /// <exception cref="BrokerException">The engine cannot, or the broker has none.</exception>
@@ -93,6 +106,7 @@ internal sealed class Replicas(
             .. topic.Partitions.Select(partition => new ReplicaKeeper(_site, topic, partition.Index)),
         ];
         _keepers[topic.Id] = keepers;
+        _site.Members.Know(topic.Partitions.Select(partition => new PartitionId(topic.Id, partition.Index)));
         foreach (ReplicaKeeper keeper in keepers)
             keeper.Begin();
     }
@@ -230,6 +244,8 @@ internal sealed class Replicas(
     /// <summary>Hands every partition over.</summary>
     public async ValueTask DisposeAsync()
     {
+        if (_watch is not null)
+            await _watch.DisposeAsync().ConfigureAwait(false);
         await Task.WhenAll(_keepers.Values.SelectMany(keepers => keepers).Select(k => k.DisposeAsync().AsTask()))
             .ConfigureAwait(false);
         _keepers.Clear();

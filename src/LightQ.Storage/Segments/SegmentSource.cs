@@ -85,7 +85,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         try
         {
             // Opened again when it is needed: a topic that rests meanwhile holds no descriptor for it.
-            Make(ordinal, bytes, (long)bytes * Reserve, out isWritten).Dispose();
+            Make(ordinal, bytes, Wanted(bytes), out isWritten).Dispose();
             made = true;
         }
         finally
@@ -174,6 +174,9 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         segment.Retire(() => Keep(spare, segment.FileBytes));
     }
 
+    /// <summary>What must be free for a file of so many bytes, the reserve with it.</summary>
+    public static long Wanted(int bytes) => (long)bytes * Reserve;
+
     /// <summary>Whether a file of so many bytes could be made now without touching the reserve.</summary>
     public bool HasRoom(int bytes)
     {
@@ -182,7 +185,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             if (_spares.Exists(spare => spare.Bytes == bytes))
                 return true;
         }
-        return _files.FreeBytes(_options.Directory) >= (long)bytes * Reserve;
+        return _files.FreeBytes(_options.Directory) >= Wanted(bytes);
     }
 
     public void Dispose()

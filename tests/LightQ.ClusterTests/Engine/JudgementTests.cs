@@ -25,9 +25,13 @@ public sealed class JudgementTests
     [InlineData(10164, AppendOutcome.Refused)]
     [InlineData(10054, AppendOutcome.Refused)]
     [InlineData(10077, AppendOutcome.Unknown)] // A replica could not store it; the others may have.
-    [InlineData(10023, AppendOutcome.Unknown)]
+    [InlineData(10023, AppendOutcome.Full)]
+    [InlineData(10002, AppendOutcome.Full)]
     [InlineData(0, AppendOutcome.Unknown)]
-    public void Only_what_a_server_checks_before_it_stores_is_refused(int code, AppendOutcome outcome)
+    public void Only_what_a_server_checks_before_it_stores_is_refused_and_a_limit_is_told_apart(
+        int code,
+        AppendOutcome outcome
+    )
     {
         EntryAppend append = Judge(new("LQ", 0, Duplicate: false, new(400, code, "what it says")));
         Assert.Equal(outcome, append.Outcome);

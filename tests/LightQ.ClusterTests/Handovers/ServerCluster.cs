@@ -5,6 +5,9 @@ using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.IntegrationTests;
 using LightQ.Server;
+using LightQ.Storage;
+using LightQ.Storage.Files;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.ClusterTests.Handovers;
@@ -17,12 +20,16 @@ internal sealed class ServerCluster : IAsyncDisposable
     private readonly TemporaryDirectory _directory = new();
     private readonly Dictionary<string, LightQServer> _servers = [];
     private readonly List<IReplicationEngine> _engines = [];
+    private readonly Dictionary<string, FaultyFileSystem> _files = [];
 
     public IReadOnlyCollection<string> Names => _servers.Keys;
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     public LightQServer this[string name] => _servers[name];
+
+    /// <summary>The disk of a server.</summary>
+    public FaultyFileSystem FilesOf(string name) => _files[name];
 
     public static async Task<ServerCluster> StartAsync(
         MemberOptions options,
@@ -43,6 +50,16 @@ internal sealed class ServerCluster : IAsyncDisposable
             () => "The nodes do not hear of each other."
         );
         return cluster;
+    }
+
+    /// <summary>A client that was given the address of one of them alone.</summary>
+    public LightQClient ConnectTo(string name) => new(_servers[name].ConnectionString);
+
+    /// <summary>Ends a server.</summary>
+    public async Task StopAsync(string name)
+    {
+        await _servers[name].StopAsync(TimeSpan.FromSeconds(1));
+        _servers.Remove(name);
     }
 
     /// <summary>A client that knows all of them.</summary>
@@ -107,19 +124,23 @@ internal sealed class ServerCluster : IAsyncDisposable
     private bool Hears(string one, string other) =>
         _servers[one].Broker.Replicas.Members is { MayClaim: true } members && members.Find(other) is { IsLive: true };
 
-    private Task<LightQServer> StartAsync(string name, IReplicationEngine engine, MemberOptions options) =>
+    private Task<LightQServer> StartAsync(string name, IReplicationEngine engine, MemberOptions members) =>
         LightQServer.StartAsync(
             LightQServerOptions.InProcess with
             {
                 DataDirectory = _directory.File(name),
                 Broker = new BrokerOptions
                 {
+                    OpenEnvironment = options => new JournalEnvironment(
+                        options,
+                        _files[name] = new FaultyFileSystem(PlatformFileSystem.Choose())
+                    ),
                     Replication = new ReplicationOptions
                     {
                         Engine = engine,
                         Cluster = "hand",
                         Node = name,
-                        Members = options,
+                        Members = members,
                         CatalogPatience = Patience,
                     },
                 },

@@ -32,6 +32,12 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         }
     }
 
+    /// <summary>Why the engine takes nothing; null while it does.</summary>
+    public string? Full { get; set; }
+
+    /// <summary>Whether it stores what it says that it has no room for, as a server may at its limit.</summary>
+    public bool StoresWhenFull { get; set; }
+
     /// <summary>The stream as one node reaches it.</summary>
     public Link Connect() => new(this);
 
@@ -48,8 +54,12 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         {
             if (expectedLast != _last)
                 return EntryAppend.Refused($"wrong last sequence: {_last}");
+            if (Full is { } full && !StoresWhenFull)
+                return EntryAppend.Full(full);
             _last++;
             _entries.Add(new StreamEntry(expectedLast + 1, kind, payload));
+            if (Full is not null)
+                return EntryAppend.Full(Full);
             return EntryAppend.Stored(expectedLast + 1);
         }
     }

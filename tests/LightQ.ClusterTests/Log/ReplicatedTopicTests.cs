@@ -78,6 +78,38 @@ public sealed class ReplicatedTopicTests : IAsyncLifetime
         Assert.True(checker.Epoch >= 7, $"Only {checker.Epoch} claims.");
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_full_engine_stops_publishing_with_its_figures_and_nothing_else(bool storesOne)
+    {
+        Topic topic = await CreateAsync(partitions: 1);
+        await PublishAsync(first: 0, count: 10);
+        FaultyStream stream = _engine[Streams.Single()];
+        (stream.StoresWhenFull, stream.Full) = (storesOne, "the account holds 10 bytes of 10");
+        await using var client = new LightQClient(_server.ConnectionString);
+        await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
+        Task<PublishAck> waiting = producer.PublishAsync("10"u8.ToArray(), cancellationToken: Cancelled).AsTask();
+        await Eventually.TrueAsync(
+            () => topic.Partitions[0].Log.IsDiskFull,
+            TimeSpan.FromMinutes(1),
+            () => "It does not notice."
+        );
+        await using Producer another = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
+            await another.PublishAsync("11"u8.ToArray(), cancellationToken: Cancelled)
+        );
+        Assert.Equal(ErrorCode.DiskFull, refused.Code);
+        Assert.Equal("the account holds 10 bytes of 10", topic.Partitions[0].Log.FullReason);
+        Assert.Equal("", topic.Failure);
+        Assert.Equal(Enumerable.Range(0, 10), await ConsumeAsync(10));
+
+        stream.Full = null;
+        await waiting.WaitAsync(TimeSpan.FromMinutes(1), Cancelled);
+        Assert.Equal(Enumerable.Range(0, 11), await ConsumeAsync(11));
+        Assert.Single(stream.Entries, e => e.Kind == EntryKind.Claim); // It never gave the partition up.
+    }
+
     [Fact]
     public async Task A_topic_that_is_deleted_takes_its_streams_along()
     {

@@ -42,10 +42,7 @@ public sealed class JetStreamMembersTests(NatsFixture nats)
 
             await engines["b"].DisposeAsync(); // As if its machine were gone.
             await cluster.PlacedAsync("a", "c");
-            Assert.All(
-                TestCluster.All,
-                i => Assert.Equal(2, cluster[cluster.First(i, "a", "c")].Topic.Partitions[(int)i].Log.EndOffset)
-            );
+            Assert.All(TestCluster.All, i => Assert.Equal(2, cluster.Led(i).Log.EndOffset));
         }
         finally
         {

@@ -82,6 +82,24 @@ public sealed class MemberTableTests
     }
 
     [Fact]
+    public void A_node_that_cannot_serve_stands_behind_all_that_can_until_it_says_otherwise()
+    {
+        Hear("a", Leads(epoch: 1));
+        Hear("b");
+        Assert.True(_table.Of(Id, "self") is { Ranking: ["a", "b"], Fit: 2 });
+        _table.Apply(Compose("a") with { IsUnfit = true });
+        Situation now = _table.Of(Id, "self");
+        Assert.True(now is { Ranking: ["b", "a"], Fit: 1 } && now.IsUnfit("a"));
+        _table.Apply(Compose("b") with { IsUnfit = true });
+        now = _table.Of(Id, "self");
+        Assert.True(now.Fit == 0 && !now.IsUnfit("a"));
+        Hear("a");
+        Hear("b", News(PartitionStand.Unable)); // Of this partition alone.
+        Assert.True(_table.Of(Id, "self") is { Ranking: ["a", "b"], Fit: 1 });
+        Assert.Equal(2, _table.Of(Id with { Partition = 9 }, "self").Fit);
+    }
+
+    [Fact]
     public void A_round_of_which_a_part_is_lost_does_not_count()
     {
         Hear("a", Leads(epoch: 1));
@@ -215,11 +233,16 @@ public sealed class MemberTableTests
     [InlineData(nameof(PartitionStand.Unable), false)]
     public void A_first_choice_that_reads_the_partition_wants_it_still(string stand, bool isWanted)
     {
-        Hear("a", Leads(epoch: 1));
-        string first = Placement.Order(["a", "b"], Id)[0];
+        // It leads two of a topic, and another node none: one of them is to go there.
+        PartitionId other = Id with
+        {
+            Partition = 4,
+        };
+        Hear("a", Leads(epoch: 1), Leads(epoch: 1) with { Partition = other.Partition });
         Hear("b");
-        Hear(first, News(Enum.Parse<PartitionStand>(stand)));
-        Assert.Equal(isWanted, _table.Of(Id, "self").IsWanted);
+        PartitionId placed = new[] { Id, other }.Single(id => _table.Of(id, "self").Ranking[0] == "b");
+        Hear("b", News(Enum.Parse<PartitionStand>(stand)) with { Partition = placed.Partition });
+        Assert.Equal(isWanted, _table.Of(placed, "self").IsWanted);
     }
 
     private MemberChange Hear(string node, params PartitionNews[] news) => _table.Apply(Compose(node, news));

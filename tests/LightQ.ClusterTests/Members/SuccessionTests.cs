@@ -23,6 +23,7 @@ public sealed class SuccessionTests
         Claimant = "",
         SinceClaim = TimeSpan.Zero,
         Ranking = ["b", "c"],
+        Fit = 2,
         Settling = [],
         IsWanted = false,
     };

@@ -57,12 +57,26 @@ internal sealed class TestCluster(MemberOptions options) : IAsyncDisposable
 
     public string StreamOf(uint partition) => $"LQ_shop_{TopicId:N}_{partition}";
 
-    /// <summary>Where a partition is to be, of these nodes.</summary>
-    public string First(uint partition, params string[] names) =>
-        Placement.Order(names, new PartitionId(TopicId, partition))[0];
-
-    /// <summary>Waits until every partition is led where it is placed among these nodes, and they all know.</summary>
-    public Task PlacedAsync(params string[] names) => PlacedAsync(partition => First(partition, names), names);
+    /// <summary>
+    /// Waits until these nodes lead the partitions, each its share, and all know; what an operator has moved does not
+    /// count.
+    /// </summary>
+    public Task PlacedAsync(params string[] names) =>
+        Eventually.TrueAsync(
+            () =>
+            {
+                Situation[] seen = [.. All.Select(i => Of(names[0], i))];
+                int[] shares = [.. names.Select(name => seen.Count(now => now.Leader == name && !now.IsPinned))];
+                return All.All(i => seen[i].IsLed && names.Contains(seen[i].Leader))
+                    && names.All(name =>
+                        All.All(i => Of(name, i) is { IsLed: true } now && now.Leader == seen[i].Leader)
+                    )
+                    && All.All(i => this[seen[i].Leader].Serves.Contains(i))
+                    && shares.Max() - shares.Min() < 2;
+            },
+            Patience,
+            Describe
+        );
 
     public Task PlacedAsync(Func<uint, string> place, params string[] names) =>
         Eventually.TrueAsync(

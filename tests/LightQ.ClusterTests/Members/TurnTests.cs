@@ -22,6 +22,7 @@ public sealed class TurnTests
         Claimant = "",
         SinceClaim = TimeSpan.Zero,
         Ranking = ["a", "b", "c"],
+        Fit = 3,
         Settling = [],
         IsWanted = false,
     };
@@ -42,6 +43,17 @@ public sealed class TurnTests
         Assert.Equal(new Turn(IsMine: false, Wants: true), Of(led, "a", TimeSpan.FromDays(1)));
         Assert.Equal(new Turn(IsMine: false), Of(led, "c", TimeSpan.FromDays(1)));
         Assert.Equal(new Turn(IsMine: false), Of(led with { IsPinned = true }, "a", TimeSpan.FromDays(1)));
+    }
+
+    [Fact]
+    public void A_leader_that_cannot_serve_it_is_asked_for_it_even_if_it_was_moved_there()
+    {
+        Situation led = Unled with { Leader = "c", IsLed = true, IsPinned = true, Fit = 2 };
+        Assert.Equal(new Turn(IsMine: false, Wants: true), Of(led, "a"));
+        Assert.Equal(new Turn(IsMine: false), Of(led, "b"));
+        // When none can, nothing moves.
+        Assert.Equal(new Turn(IsMine: false), Of(led with { Fit = 0 }, "a"));
+        Assert.Equal(new Turn(IsMine: false), Of(led with { Fit = 0, IsPinned = false }, "a"));
     }
 
     [Fact]
