@@ -157,6 +157,7 @@ internal static class TopicMapping
             (s, p) => s with { DedupMaxIds = (int)Read(p.DedupMaxIds, TopicSettings.MaxDedupIds, "dedup_max_ids") },
             s => Text(s.DedupMaxIds)
         ),
+        new("replicas", true, p => p.Replicas != 0, (s, p) => s with { Replicas = p.Replicas }, s => Text(s.Replicas)),
         new(
             "shared_names",
             false,
@@ -164,7 +165,6 @@ internal static class TopicMapping
             (s, p) => s with { SharedNames = p.SharedNames },
             s => s.SharedNames ? "true" : "false"
         ),
-        new("replicas", true, p => p.Replicas != 0, (s, p) => s with { Replicas = p.Replicas }, s => Text(s.Replicas)),
     ];
 
     /// <summary>What a request asks for, over <paramref name="current"/>; what it does not set stays.</summary>
