@@ -9,7 +9,7 @@ export DOTNET_NOLOGO=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 MSBUILDDISABLENODEREUSE=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mutants=("$@")
-[ $# -gt 0 ] || mutants=(NoFsync AckBeforeFsync NoDirectoryFsync NoZeroAfterCut StayAtRest NoCrc NoMac CutAtPayload SparseSegment SkipGap NoPayloadCheck AnyProducerId AnyOwner NoShares NoGroupExpiry SyncAgain UnsyncedName NoNewFile NoBatchWindow UnsyncedPosition AckDuplicateAtOnce NoDedupRecovery CountWaiting NoAlone TrustLength NoRecordEnd)
+[ $# -gt 0 ] || mutants=(NoFsync AckBeforeFsync NoDirectoryFsync NoZeroAfterCut StayAtRest NoCrc NoMac CutAtPayload SparseSegment SkipGap NoPayloadCheck AnyProducerId AnyOwner NoShares NoGroupExpiry SyncAgain UnsyncedName NoNewFile NoBatchWindow UnsyncedPosition AckDuplicateAtOnce NoDedupRecovery CountWaiting NoAlone TrustLength NoRecordEnd ParseFirst NoBodyCount TurnsByAddress)
 survivors=0
 table=$work/table
 printf '| planted bug | what it does | tests that turn red |\n|---|---|---|\n' >"$table"

@@ -263,6 +263,20 @@ public sealed record BrokerOptions
             field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxUsers), value, "0 or more");
     } = 10_000;
 
+    /// <summary>
+    /// How much of a limit that all count in together one address, or one user, may have while no other has any, in
+    /// percent. Default 50. With 100 nothing is kept for others: right where all clients come from one address and have
+    /// one user.
+    /// </summary>
+    public int MaxSharePercent
+    {
+        get;
+        init =>
+            field = value is >= 1 and <= 100
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(MaxSharePercent), value, "1 to 100");
+    } = Shares.UsualPercent;
+
     /// <summary>Most rights of one user. Default 1,000.</summary>
     public int MaxGrantsPerUser
     {

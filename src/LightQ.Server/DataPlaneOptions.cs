@@ -51,16 +51,23 @@ public sealed record DataPlaneOptions
                 value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxConnections), value, "1 or more");
     } = 20_000;
 
-    /// <summary>Most connections from one address (of IPv6, one /64 network). Default 10,000.</summary>
+    /// <summary>
+    /// Most connections from one address (of IPv6, one /64 network). 0, the default, is the address's share
+    /// (<see cref="LightQ.Broker.BrokerOptions.MaxSharePercent"/>).
+    /// </summary>
     public int MaxConnectionsPerAddress
     {
         get;
         init =>
             field =
-                value > 0
+                value >= 0
                     ? value
-                    : throw new ArgumentOutOfRangeException(nameof(MaxConnectionsPerAddress), value, "1 or more");
-    } = 10_000;
+                    : throw new ArgumentOutOfRangeException(
+                        nameof(MaxConnectionsPerAddress),
+                        value,
+                        "0 (its share) or more"
+                    );
+    }
 
     /// <summary>
     /// Most connections that the broker has not accepted yet: TLS, Hello or the check of a password is not finished.

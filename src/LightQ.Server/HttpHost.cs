@@ -83,11 +83,14 @@ internal sealed class HttpHost : IAsyncDisposable
         );
         try
         {
+            app.Use((http, next) => AnswerBody.InvokeAsync(http, limits, next));
             app.Use(PaceGate.MeterAsync);
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
             app.Use(
                 (http, next) =>
-                    http.Connection.LocalPort == webEnd.Port ? web.CheckHost(http, next) : spans.InvokeAsync(http, next)
+                    http.Connection.LocalPort == webEnd.Port
+                        ? web.AdmitAsync(http, next)
+                        : spans.InvokeAsync(http, next)
             );
             app.UseWhen(http => http.Connection.LocalPort == webEnd.Port, AddBrowsers);
             web.Map(app, control.Map(app), dataPort, controlEnd.Port);
@@ -168,15 +171,9 @@ internal sealed class HttpHost : IAsyncDisposable
         ConnectionGate controlGate = new(
             limits,
             nameof(HttpOptions.MaxControlConnections),
-            o => o.MaxControlConnections,
-            tls is null ? ConnectionGate.Http2 : null
+            o => o.MaxControlConnections
         );
-        ConnectionGate webGate = new(
-            limits,
-            nameof(HttpOptions.MaxWebConnections),
-            o => o.MaxWebConnections,
-            tls is null ? ConnectionGate.Http1 : null
-        );
+        ConnectionGate webGate = new(limits, nameof(HttpOptions.MaxWebConnections), o => o.MaxWebConnections);
         builder.WebHost.ConfigureKestrel(kestrel =>
         {
             kestrel.AddServerHeader = false;
@@ -225,7 +222,7 @@ internal sealed class HttpHost : IAsyncDisposable
 
     /// <summary>Of the web port: gRPC-Web, and pages of the origins that the settings name.</summary>
     private static void AddBrowsers(IApplicationBuilder web) =>
-        web.UseCors().UseGrpcWeb(new GrpcWebOptions { DefaultEnabled = true });
+        web.UseCors().Use(Base64Body.InvokeAsync).UseGrpcWeb(new GrpcWebOptions { DefaultEnabled = true });
 
     /// <summary>Nobody is allowed unless the settings name origins.</summary>
     private static void Allow(CorsOptions cors, string origins) =>

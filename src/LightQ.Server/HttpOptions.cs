@@ -25,16 +25,23 @@ public sealed record HttpOptions
                     : throw new ArgumentOutOfRangeException(nameof(MaxWebConnections), value, "1 or more");
     } = 512;
 
-    /// <summary>Most connections from one address to each of the two ports. Default 2,048.</summary>
+    /// <summary>
+    /// Most connections from one address to each of the two ports. 0, the default, is the address's share
+    /// (<see cref="LightQ.Broker.BrokerOptions.MaxSharePercent"/>).
+    /// </summary>
     public int MaxConnectionsPerAddress
     {
         get;
         init =>
             field =
-                value >= 1
+                value >= 0
                     ? value
-                    : throw new ArgumentOutOfRangeException(nameof(MaxConnectionsPerAddress), value, "1 or more");
-    } = 2_048;
+                    : throw new ArgumentOutOfRangeException(
+                        nameof(MaxConnectionsPerAddress),
+                        value,
+                        "0 (its share) or more"
+                    );
+    }
 
     /// <summary>
     /// Most calls at once on one connection to the control port; more wait in the client. Default 100.
@@ -146,6 +153,19 @@ public sealed record HttpOptions
                     : throw new ArgumentOutOfRangeException(nameof(MaxMetricsGroups), value, "0 or more");
     } = 1_000;
 
+    /// <summary>
+    /// Most fields and entries of lists that a request may have, counted before objects are made of them. Default
+    /// 100,000.
+    /// </summary>
+    public int MaxRequestElements
+    {
+        get;
+        init =>
+            field = value is >= 1_000 and <= 10_000_000
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(MaxRequestElements), value, "1000 to 10000000");
+    } = 100_000;
+
     /// <summary>Largest body of a request to the web port in bytes. Default 16 KiB.</summary>
     public int MaxRequestBytes
     {
@@ -201,6 +221,20 @@ public sealed record HttpOptions
                     ? value
                     : throw new ArgumentOutOfRangeException(nameof(MinBodyBytesPerSecond), value, "0 (none) or more");
     } = 240;
+
+    /// <summary>
+    /// How long a request may take from its beginning to its end, and a message of a stream of requests. Default 1
+    /// min.
+    /// </summary>
+    public TimeSpan BodyTimeout
+    {
+        get;
+        init =>
+            field =
+                value >= TimeSpan.FromSeconds(1) && value <= TimeSpan.FromHours(1)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(BodyTimeout), value, "00:00:01 to 01:00:00");
+    } = TimeSpan.FromMinutes(1);
 
     private static bool IsOrigin(string text) =>
         Uri.TryCreate(text, UriKind.Absolute, out Uri? uri)

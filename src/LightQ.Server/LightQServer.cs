@@ -79,9 +79,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Open data-plane connections.</summary>
     public int ConnectionCount => _listener!.Count;
 
-    /// <summary>Bytes set aside for the long frames that are arriving.</summary>
-    internal long AssemblyBytes => _listener!.AssemblyBytes;
-
     /// <summary>Messages received and sent since the start, of the topics that exist now.</summary>
     public long MessagesMoved =>
         _broker!.Topics.SelectMany(t => t.Partitions).Sum(p => p.Counters.MessagesReceived + p.Counters.MessagesSent);

@@ -1,10 +1,8 @@
-using LightQ.Storage.Files;
-
 namespace LightQ.Broker.Users;
 
 /// <summary>
-/// What one user may have of that which all users share: at most as much as it leaves to the others. So one alone gets
-/// half, and however many come, the next one gets something (docs/design/security.md, Shares).
+/// What one user may have of that which all users share, by the rule of all <see cref="Shares"/>: at most as much as it
+/// leaves to the others, so one alone gets half.
 /// </summary>
 /// <remarks>Clients without a login may do whatever there is to do where they are let in, and have no share.</remarks>
 internal static class UserShare
@@ -15,7 +13,7 @@ internal static class UserShare
     /// <param name="all">What all have.</param>
     /// <param name="most">What there may be.</param>
     public static bool IsUsedUp(uint user, long own, long all, long most) =>
-        HasShare(user) && own >= most - all && !Mutation.NoShares;
+        HasShare(user) && Shares.Judge(own, all, most, Shares.UsualPercent) != Admission.Admitted;
 
     /// <summary>Whether a user has a share at all.</summary>
     public static bool HasShare(uint user) => user != UserNumber.None;

@@ -236,7 +236,7 @@ public static class ServerSettings
         DataPlane
             .Number(
                 nameof(DataPlaneOptions.MaxConnectionsPerAddress),
-                "Most data-plane connections from one address.",
+                "Most data-plane connections from one address; 0 for its share.",
                 o => o.MaxConnectionsPerAddress,
                 (o, v) => o with { MaxConnectionsPerAddress = v }
             )
@@ -271,7 +271,7 @@ public static class ServerSettings
         DataPlane
             .Bytes(
                 nameof(DataPlaneOptions.MaxAssemblyBytes),
-                "Most bytes of memory for long frames that are arriving, on all connections together.",
+                "Most bytes of memory for long requests and answers under way, on all ports together.",
                 o => o.MaxAssemblyBytes,
                 (o, v) => o with { MaxAssemblyBytes = v }
             )
@@ -396,6 +396,14 @@ public static class ServerSettings
             .Limit()
             .Live(),
         Http.Number(
+                nameof(HttpOptions.MaxRequestElements),
+                "Most fields and entries of lists of a request.",
+                o => o.MaxRequestElements,
+                (o, v) => o with { MaxRequestElements = v }
+            )
+            .Limit()
+            .Live(),
+        Http.Number(
                 nameof(HttpOptions.MaxRequestBytes),
                 "Largest body of a request to the web port in bytes.",
                 o => o.MaxRequestBytes,
@@ -430,6 +438,14 @@ public static class ServerSettings
                 (o, v) => o with { MinBodyBytesPerSecond = v }
             )
             .Limit(),
+        Http.Time(
+                nameof(HttpOptions.BodyTimeout),
+                "How long a request may take from its beginning to its end.",
+                o => o.BodyTimeout,
+                (o, v) => o with { BodyTimeout = v }
+            )
+            .Limit()
+            .Live(),
         Otlp.Text(
             nameof(OtlpOptions.Endpoint),
             "Where metrics and spans of control calls are sent by OTLP, such as http://collector:4317; also "
@@ -618,6 +634,15 @@ public static class ServerSettings
             .Live(),
         Broker
             .Number(nameof(BrokerOptions.MaxUsers), "Most users.", o => o.MaxUsers, (o, v) => o with { MaxUsers = v })
+            .Limit()
+            .Live(),
+        Broker
+            .Number(
+                nameof(BrokerOptions.MaxSharePercent),
+                "Percent of a limit that all count in together which one address or user may have alone.",
+                o => o.MaxSharePercent,
+                (o, v) => o with { MaxSharePercent = v }
+            )
             .Limit()
             .Live(),
         Broker

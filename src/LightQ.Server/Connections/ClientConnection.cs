@@ -96,6 +96,9 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// </summary>
     public bool IsAdmitted => _refusal is null;
 
+    /// <summary>Who has logged in and counts beside the address; null for nobody.</summary>
+    public string? User { get; private set; }
+
     /// <summary>What it speaks.</summary>
     public IConnectionProtocol Protocol { get; }
 
@@ -308,6 +311,14 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     {
         _socket.Close(timeout: 0);
         return null;
+    }
+
+    void IConnectionEvents.OnLoggedIn(string user)
+    {
+        if (!IsAdmitted)
+            return;
+        _listener.Join(user);
+        User = user;
     }
 
     void IConnectionEvents.OnWelcomed()

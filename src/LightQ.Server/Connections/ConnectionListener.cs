@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
+using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Scheduling;
 using LightQ.Server.Limits;
@@ -21,7 +22,8 @@ internal sealed class ConnectionListener : IAsyncDisposable
     private readonly DataPlaneBlocks _blocks = new();
     private readonly IConnectionProtocolFactory _protocol;
     private readonly ServerLimits _limits;
-    private readonly ConnectionCounter _counter = new();
+    private readonly Shares _admitted;
+    private readonly Shares _unwelcomed;
     private readonly ServerTls? _tls;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
@@ -32,7 +34,6 @@ internal sealed class ConnectionListener : IAsyncDisposable
     private readonly TaskCompletionSource _emptied = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Task _accepting = Task.CompletedTask;
     private volatile bool _isStopping;
-    private int _unauthenticated;
     private int _refused;
     private uint _lastId;
 
@@ -49,6 +50,8 @@ internal sealed class ConnectionListener : IAsyncDisposable
     {
         _protocol = protocol;
         _limits = limits;
+        _admitted = limits.NewShares();
+        _unwelcomed = limits.NewShares();
         _tls = tls;
         _time = time;
         _logger = logger;
@@ -80,9 +83,6 @@ internal sealed class ConnectionListener : IAsyncDisposable
 
     /// <summary>The open connections.</summary>
     public IEnumerable<ClientConnection> Connections => _connections.Values;
-
-    /// <summary>Bytes set aside for the long frames that are arriving.</summary>
-    public long AssemblyBytes => _blocks.Assembly.Used;
 
     /// <summary>How many are open.</summary>
     public int Count => _connections.Count;
@@ -123,15 +123,35 @@ internal sealed class ConnectionListener : IAsyncDisposable
     }
 
     /// <summary>A connection's peer is welcomed, or gone. Called once for each.</summary>
-    public void ReleaseAdmission(ClientConnection connection) =>
-        Interlocked.Decrement(ref connection.IsAdmitted ? ref _unauthenticated : ref _refused);
+    public void ReleaseAdmission(ClientConnection connection)
+    {
+        if (connection.IsAdmitted)
+            _unwelcomed.Give(PeerNetwork.Of(connection.Remote));
+        else
+            Interlocked.Decrement(ref _refused);
+    }
+
+    /// <summary>Counts a connection for its user too.</summary>
+    /// <exception cref="ProtocolException">The user has its share of the connections.</exception>
+    public void Join(string user)
+    {
+        int most = _limits.DataPlane.MaxConnections;
+        if (!_admitted.TryJoin(user, most))
+        {
+            throw Refuse(
+                nameof(DataPlaneOptions.MaxConnections),
+                most,
+                $"{user} is refused: it has its share of the connections"
+            );
+        }
+    }
 
     /// <summary>A connection has ended. Called once for each.</summary>
     public void Forget(ClientConnection connection)
     {
         _connections.TryRemove(connection.Id, out _);
         if (connection.IsAdmitted)
-            _counter.Remove(connection.Remote);
+            _admitted.Give(PeerNetwork.Of(connection.Remote), connection.User);
         if (_isStopping && _connections.IsEmpty)
             _emptied.TrySetResult();
     }
@@ -198,32 +218,35 @@ internal sealed class ConnectionListener : IAsyncDisposable
     private ProtocolException? Admit(EndPoint? remote)
     {
         DataPlaneOptions limits = _limits.DataPlane;
-        if (Volatile.Read(ref _unauthenticated) >= limits.MaxUnauthenticatedConnections)
+        IPAddress address = PeerNetwork.Of(remote);
+        if (_unwelcomed.TryTake(address, limits.MaxUnauthenticatedConnections) is not Admission.Admitted and var silent)
         {
             return Refuse(
                 nameof(DataPlaneOptions.MaxUnauthenticatedConnections),
                 limits.MaxUnauthenticatedConnections,
-                $"{remote} is refused: as many connections have not been welcomed yet"
+                silent == Admission.TooMany
+                    ? $"{remote} is refused: as many connections have not been welcomed yet"
+                    : $"{remote} is refused: its address has its share of the connections that were not welcomed yet"
             );
         }
-
-        switch (_counter.TryAdd(remote, limits.MaxConnections, limits.MaxConnectionsPerAddress))
-        {
-            case Admission.TooMany:
-                return Refuse(
-                    nameof(DataPlaneOptions.MaxConnections),
-                    limits.MaxConnections,
-                    $"{remote} is refused: as many connections are open"
-                );
-            case Admission.TooManyOfAddress:
-                return Refuse(
-                    nameof(DataPlaneOptions.MaxConnectionsPerAddress),
-                    limits.MaxConnectionsPerAddress,
-                    $"{remote} is refused: as many connections are open from its address"
-                );
-            default:
-                return null;
-        }
+        int ofAddress = limits.MaxConnectionsPerAddress;
+        Admission admission = _admitted.TryTake(address, limits.MaxConnections, mostOfSource: ofAddress);
+        if (admission == Admission.Admitted)
+            return null;
+        _unwelcomed.Give(address);
+        return admission == Admission.TooManyOfSource && ofAddress != 0
+            ? Refuse(
+                nameof(DataPlaneOptions.MaxConnectionsPerAddress),
+                ofAddress,
+                $"{remote} is refused: as many connections are open from its address"
+            )
+            : Refuse(
+                nameof(DataPlaneOptions.MaxConnections),
+                limits.MaxConnections,
+                admission == Admission.TooMany
+                    ? $"{remote} is refused: as many connections are open"
+                    : $"{remote} is refused: its address has its share of the connections"
+            );
     }
 
     private ProtocolException Refuse(string setting, int limit, string found) =>
@@ -232,8 +255,8 @@ internal sealed class ConnectionListener : IAsyncDisposable
     private void Begin(Socket socket, ProtocolException? refusal)
     {
         uint id = NextId();
-        // Until its admission is released.
-        Interlocked.Increment(ref refusal is null ? ref _unauthenticated : ref _refused);
+        if (refusal is not null)
+            Interlocked.Increment(ref _refused); // Until its admission is released.
         var connection = new ClientConnection(
             this,
             socket,

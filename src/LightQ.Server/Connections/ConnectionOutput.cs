@@ -33,6 +33,10 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     /// <summary>What a format may write of one stream, in bytes, besides a small run.</summary>
     public const int WriteRoom = 4096;
 
+    /// <summary>What a connection may leave unread of answers before that counts with what others leave.</summary>
+    private const int FreeAnswers = 16 * 1024;
+
+    private readonly System.Net.IPAddress? _remote;
     private readonly FrameSender _sender;
     private readonly TimeProvider _time;
     private readonly ServerLimits _limits;
@@ -45,6 +49,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     private Queue<OutputStream>? _turn;
     private AnswerBuffer? _answers;
     private AnswerBuffer? _answersSent;
+    private BodyAccount? _account;
     private OutputStream? _scheduled;
     private int _state;
     private byte[]? _buffer;
@@ -65,6 +70,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     public ConnectionOutput(in ConnectionParts connection, IOutputFormat format, ServerLimits limits, TimeProvider time)
     {
         ConnectionId = connection.Id;
+        _remote = connection.Peer.Remote?.Address;
         _events = connection.Events;
         _sender = connection.Sender;
         _blocks = connection.Blocks.Send;
@@ -120,7 +126,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
             if (_endAfterAnswers)
                 return true;
             _answers ??= new AnswerBuffer();
-            if (!last && _answers.WrittenCount > _limits.DataPlane.MaxUnreadAnswerBytes)
+            if (!last && (_answers.WrittenCount > _limits.DataPlane.MaxUnreadAnswerBytes || !CountUnread()))
                 return false;
             answer.WriteTo(_answers);
             _endAfterAnswers = last;
@@ -210,6 +216,16 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         }
     }
 
+    /// <summary>Counts what waits to be read, if it is more than a little. Under the lock of the answers.</summary>
+    private bool CountUnread()
+    {
+        int bytes = (_answers?.WrittenCount ?? 0) + (_answersSent?.WrittenCount ?? 0);
+        if (bytes <= FreeAnswers && _account is null)
+            return true;
+        _account ??= new BodyAccount(_limits, _remote, FreeAnswers);
+        return _account.TrySet(bytes, out _);
+    }
+
     private void Kick()
     {
         while (true)
@@ -248,11 +264,20 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         Volatile.Write(ref _isSending, false);
         _filled = 0;
         _answersSent?.Clear();
+        if (_account is not null)
+            CountSent();
         if (_sending is null)
             return;
         Subscription subscription = _sending;
         _sending = null;
         subscription.Sent(_sendingRun);
+    }
+
+    /// <summary>What is unread from now on is less.</summary>
+    private void CountSent()
+    {
+        lock (_answersLock)
+            CountUnread();
     }
 
     /// <returns>Whether the actor is at rest; false when there is more to look at.</returns>
@@ -266,6 +291,8 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         if (_inputEnded && !_finished)
         {
             _finished = true;
+            lock (_answersLock)
+                _account?.Clear();
             _events.OnClosed();
             return true; // Stays Running: no turn comes after the end.
         }

@@ -11,6 +11,11 @@ internal interface IConnectionEvents
     /// </summary>
     bool IsPeerGone { get; }
 
+    /// <summary>The peer has logged in, before it is welcomed. By the reading thread.</summary>
+    /// <param name="user">What gets a share of the limits besides the peer's address.</param>
+    /// <exception cref="LightQ.Protocol.ProtocolException">It has its share of the connections.</exception>
+    void OnLoggedIn(string user);
+
     /// <summary>The peer is welcomed. By the reading thread.</summary>
     void OnWelcomed();
 

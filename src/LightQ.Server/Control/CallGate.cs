@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 using LightQ.Broker;
@@ -20,7 +21,7 @@ namespace LightQ.Server.Control;
 /// with two tokens is rejected: a proxy in between may use the other one.
 /// </remarks>
 /// <param name="limits">The limits.</param>
-/// <param name="messageBytes">The largest message in force.</param>
+/// <param name="messageBytes">The largest message in force, in bytes.</param>
 /// <param name="security">Identifies the caller, and decides.</param>
 /// <param name="stopping">The ports are about to close.</param>
 /// <param name="nodes">Knows the other nodes of the cluster; null where there is none.</param>
@@ -32,15 +33,17 @@ internal sealed class CallGate(
     INodes? nodes = null
 )
 {
-    private const string Health = "/grpc.health.v1.Health/";
+    /// <summary>The service that monitors ask over gRPC.</summary>
+    public const string HealthService = "/grpc.health.v1.Health";
+
     private const string Status = "grpc-status",
         Message = "grpc-message",
         ContentType = "application/grpc";
 
-    private int _calls;
+    private readonly Shares _calls = limits.NewShares();
 
-    /// <summary>The largest message in force, in bytes.</summary>
-    public int MessageBytes => messageBytes;
+    /// <summary>What holds for the requests of calls.</summary>
+    public RequestLimits Requests { get; } = new(limits, messageBytes, security.Access);
 
     public async Task InvokeAsync(HttpContext http, RequestDelegate next)
     {
@@ -49,31 +52,54 @@ internal sealed class CallGate(
             await next(http).ConfigureAwait(false);
             return;
         }
-        bool isHealth = method.FullName.StartsWith(Health, StringComparison.Ordinal);
+        bool isHealth = method.FullName.StartsWith(HealthService, StringComparison.Ordinal);
         try
         {
-            int most = limits.Http.MaxCalls;
-            if (!isHealth && Interlocked.Increment(ref _calls) > most)
+            if (ConnectionGate.RefusalOf(http) is { } refusal && !isHealth)
+                throw Exhausted(refusal);
+            if (isHealth)
             {
-                throw Exhausted(
-                    limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxCalls), most, "As many calls are under way")
-                );
+                await AdmitAsync(http, method.FullName).ConfigureAwait(false);
+                await ServeAsync(http, method, next, endsWithPorts: false).ConfigureAwait(false);
+                return;
             }
-
-            await AdmitAsync(http, method.FullName).ConfigureAwait(false);
-            await ServeAsync(http, next, endsWithPorts: !isHealth && method.Type != MethodType.Unary)
-                .ConfigureAwait(false);
+            await CountAsync(http, method, next).ConfigureAwait(false);
         }
         catch (BrokerException e)
         {
             Refuse(http.Response, ControlErrors.Make(e.Code, e.Message));
         }
-        finally
-        {
-            if (!isHealth)
-                Interlocked.Decrement(ref _calls);
-        }
     }
+
+    /// <summary>Serves a call within the shares of its address and its caller of all calls.</summary>
+    private async Task CountAsync(HttpContext http, IMethod method, RequestDelegate next)
+    {
+        int most = limits.Http.MaxCalls;
+        IPAddress address = PeerNetwork.Of(http.Connection.RemoteIpAddress);
+        Admission admission = _calls.TryTake(address, most);
+        if (admission != Admission.Admitted)
+        {
+            throw TooManyCalls(
+                most,
+                admission == Admission.TooMany
+                    ? "As many calls are under way"
+                    : $"{address} has its share of the calls that may be under way"
+            );
+        }
+        var counted = new CountedCall(_calls, address);
+        http.Response.OnCompleted(static call => ((CountedCall)call).EndAsync(), counted);
+        await AdmitAsync(http, method.FullName).ConfigureAwait(false);
+        if (CallPrincipal.Find(http)?.Source is { } source)
+        {
+            if (!_calls.TryJoin(source, most))
+                throw TooManyCalls(most, $"{source} has its share of the calls that may be under way");
+            counted.User = source;
+        }
+        await ServeAsync(http, method, next, method.Type != MethodType.Unary).ConfigureAwait(false);
+    }
+
+    private BrokerException TooManyCalls(int most, string found) =>
+        Exhausted(limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxCalls), most, found));
 
     /// <summary>Rejects callers that the method's rule rejects, whatever the request says.</summary>
     private async ValueTask AdmitAsync(HttpContext http, string method)
@@ -104,6 +130,8 @@ internal sealed class CallGate(
                 ?? await IdentifyAsync(http, isShown: tokens != 0).ConfigureAwait(false);
             if (rule.Access == RpcAccess.Admin)
                 security.Access.DemandAdmin(found);
+            else if (rule.Access == RpcAccess.Node)
+                ForwardedCall.Demand(http, method);
             return found;
         }
     }
@@ -134,11 +162,14 @@ internal sealed class CallGate(
     /// Serves the call. One with a stream ends when the ports are about to close, also where its handler waits for the
     /// client; health ends its own, behind a last NOT_SERVING.
     /// </summary>
-    private async Task ServeAsync(HttpContext http, RequestDelegate next, bool endsWithPorts)
+    private async Task ServeAsync(HttpContext http, IMethod method, RequestDelegate next, bool endsWithPorts)
     {
         // Kestrel's limit is for uploads to the web port; a message has one of its own.
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
             size.MaxRequestBodySize = null;
+        bool isStream = method.Type is MethodType.DuplexStreaming or MethodType.ClientStreaming;
+        using var body = new RequestBody(http, method.FullName, isStream, Requests);
+        http.Features.Set<IRequestBodyPipeFeature>(body);
         if (!endsWithPorts)
         {
             await next(http).ConfigureAwait(false);
@@ -153,7 +184,6 @@ internal sealed class CallGate(
             );
             await next(http).ConfigureAwait(false);
         }
-        NameLimit(http.Response);
     }
 
     private static void StopReading(HttpContext http)
@@ -166,21 +196,6 @@ internal sealed class CallGate(
         {
             // The client has reset its stream, which ends the reading anyway.
         }
-    }
-
-    /// <summary>What gRPC itself rejects is a message that is too long; it does not say which limit that is.</summary>
-    private void NameLimit(HttpResponse response)
-    {
-        IHeaderDictionary? end = response.Headers.ContainsKey(Status)
-            ? response.Headers
-            : response.HttpContext.Features.Get<IHttpResponseTrailersFeature>()?.Trailers;
-        if (end is null || end.IsReadOnly || end.ContainsKey(ControlErrors.CodeTrailer))
-            return;
-        if (end[Status] != Text(StatusCode.ResourceExhausted))
-            return;
-        string found = Uri.UnescapeDataString(end[Message].ToString()).TrimEnd('.');
-        string reason = limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxMessageBytes), messageBytes, found);
-        Write(end, ControlErrors.Make(ErrorCode.ResourceExhausted, reason));
     }
 
     private static void Refuse(HttpResponse response, RpcException error)
@@ -198,4 +213,16 @@ internal sealed class CallGate(
     }
 
     private static string Text(StatusCode status) => ((int)status).ToString(CultureInfo.InvariantCulture);
+
+    /// <summary>A call that counts until its answer is sent: one that nobody reads is under way.</summary>
+    private sealed class CountedCall(Shares calls, IPAddress address)
+    {
+        public string? User { get; set; }
+
+        public Task EndAsync()
+        {
+            calls.Give(address, User);
+            return Task.CompletedTask;
+        }
+    }
 }

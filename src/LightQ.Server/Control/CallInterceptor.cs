@@ -125,31 +125,15 @@ internal sealed class CallInterceptor(
             await access.LookForAsync(topic, context.CancellationToken).ConfigureAwait(false);
     }
 
+    /// <summary>
+    /// Again, behind the gate and the body, which have asked where the request was long: what it names is known for
+    /// sure now.
+    /// </summary>
     private void Demand<TRequest>(TRequest request, ServerCallContext context)
     {
         RpcRule rule = RpcRules.Of(context.Method);
-        switch (rule.Access)
-        {
-            case RpcAccess.Open or RpcAccess.LoggedIn or RpcAccess.Admin: // The gate has seen to it.
-                break;
-            case RpcAccess.Node:
-                ForwardedCall.Demand(context);
-                break;
-            case RpcAccess.Topic:
-                access.Demand(CallPrincipal.Of(context), rule.Right, TopicOf());
-                break;
-            case RpcAccess.Sight:
-                access.DemandSight(CallPrincipal.Of(context), TopicOf());
-                break;
-            case RpcAccess.FilteredSight:
-                if (TopicOf() is { Length: not 0 } topic)
-                    access.DemandSight(CallPrincipal.Of(context), topic);
-                break;
-            default:
-                throw new InvalidOperationException($"{rule.Access} is no rule of a method with one request.");
-        }
-
-        string TopicOf() => rule.TopicOf!((IMessage)request!);
+        if (rule.TopicOf is { } topicOf)
+            rule.Demand(access, CallPrincipal.Of(context), topicOf((IMessage)request!));
     }
 
     /// <summary>

@@ -1,7 +1,9 @@
+using System.IO.Compression;
 using Grpc.AspNetCore.HealthChecks;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 using Grpc.Health.V1;
+using Grpc.Net.Compression;
 using Grpc.Reflection;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
@@ -113,8 +115,8 @@ internal sealed class ControlServices(
         services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host), nodes));
         services.AddGrpc(grpc =>
         {
-            grpc.MaxReceiveMessageSize = MessageBytes;
-            grpc.CompressionProviders = [new InflationLimit(MessageBytes)];
+            grpc.MaxReceiveMessageSize = MessageBytes; // Which RequestBody has seen to, also of what is compressed.
+            grpc.CompressionProviders = [new GzipCompressionProvider(CompressionLevel.Fastest)];
             grpc.Interceptors.Add<CallInterceptor>();
         });
         services.AddSingleton(_ => new ReflectionServiceImpl(Shown()));

@@ -20,15 +20,10 @@ internal sealed record ForwardedCall(IReadOnlyList<uint> Partitions)
 
     /// <summary>Demands that a node has made a call.</summary>
     /// <exception cref="BrokerException">A client has.</exception>
-    public static void Demand(ServerCallContext context)
+    public static void Demand(HttpContext http, string method)
     {
-        if (Of(context) is null)
-        {
-            throw new BrokerException(
-                ErrorCode.PermissionDenied,
-                $"{context.Method} is for the nodes of a cluster only."
-            );
-        }
+        if (!http.Items.ContainsKey(Key))
+            throw new BrokerException(ErrorCode.PermissionDenied, $"{method} is for the nodes of a cluster only.");
     }
 
     /// <summary>Keeps with a call that it is one.</summary>

@@ -12,11 +12,10 @@ namespace LightQ.Server.DataPlane;
 /// <remarks>
 /// The reading thread moves it, once for each receive; housekeeping only asks whether the frame is too slow.
 /// </remarks>
-internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, TimeProvider time)
+internal sealed class FrameAssembly(ServerLimits limits, BodyAccount account, TimeProvider time)
 {
     private long _began;
     private long _arrived;
-    private int _reserved;
     private bool _isKnown;
     private volatile bool _waits;
 
@@ -32,28 +31,24 @@ internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, 
     /// Whether a frame was taken before it, so that this is another than at the last receive.
     /// </param>
     /// <param name="frames">Reads how long it will be.</param>
-    /// <returns>False when it is a long one, and there is no room for it.</returns>
-    public bool Continue(in ReadOnlySequence<byte> left, bool isNew, FrameReader frames)
+    /// <returns>Why there is no room for it, if it is a long one; null when there is.</returns>
+    public string? Continue(in ReadOnlySequence<byte> left, bool isNew, FrameReader frames)
     {
         if (isNew || left.IsEmpty)
             End();
         if (left.IsEmpty)
-            return true;
+            return null;
         if (_began == 0)
             _began = time.GetTimestamp();
         _arrived = left.Length;
         if (!_isKnown && frames.TryReadHeader(left, out FrameHeader header))
         {
             _isKnown = true;
-            if (header.Length > DataPlaneBlocks.ReceiveBytes)
-            {
-                if (!budget.TryTake(header.Length, limits.DataPlane.MaxAssemblyBytes))
-                    return false;
-                _reserved = header.Length;
-            }
+            if (header.Length > DataPlaneBlocks.ReceiveBytes && !account.TrySet(header.Length, out string? found))
+                return found;
         }
         _waits = true;
-        return true;
+        return null;
     }
 
     /// <summary>The frame is whole, or will never be.</summary>
@@ -61,10 +56,7 @@ internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, 
     {
         _waits = false;
         (_began, _isKnown) = (0, false);
-        if (_reserved == 0)
-            return;
-        budget.Give(_reserved);
-        _reserved = 0;
+        account.Clear();
     }
 
     /// <summary>Whether the peer sends it more slowly than it may.</summary>

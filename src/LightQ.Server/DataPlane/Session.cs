@@ -37,6 +37,7 @@ internal sealed class Session : IConnectionProtocol
     private readonly ServerSecurity _security;
     private readonly ServerLimits _limits;
     private readonly FrameAssembly _assembly;
+    private readonly BodyAccount _account;
     private readonly TimeProvider _time;
     private readonly SessionAnswers _answers;
     private readonly FrameReader _frames = new();
@@ -74,7 +75,8 @@ internal sealed class Session : IConnectionProtocol
         _security = security;
         _limits = limits;
         _time = time;
-        _assembly = new FrameAssembly(limits, connection.Blocks.Assembly, time);
+        _account = new BodyAccount(limits, connection.Peer.Remote?.Address, free: 0);
+        _assembly = new FrameAssembly(limits, _account, time);
         Peer = connection.Peer;
         Output = new ConnectionOutput(connection, format, limits, time);
         _answers = new SessionAnswers(Output, limits);
@@ -206,14 +208,14 @@ internal sealed class Session : IConnectionProtocol
                 {
                     while (HandleFrames(ref left) is { } slow)
                         await slow.ConfigureAwait(false);
-                    if (!_assembly.Continue(left, left.Length != read.Buffer.Length, _frames))
+                    if (_assembly.Continue(left, left.Length != read.Buffer.Length, _frames) is { } found)
                     {
                         throw _answers.LimitMet(
                             ErrorCode.ResourceExhausted,
                             _limits.DataPlaneRefusals,
                             nameof(DataPlaneOptions.MaxAssemblyBytes),
                             _limits.DataPlane.MaxAssemblyBytes,
-                            "There is no room for another long frame beside those that are arriving"
+                            found
                         );
                     }
                 }
@@ -448,6 +450,8 @@ internal sealed class Session : IConnectionProtocol
         }
         if (_broker.IsStopping)
             throw new ProtocolException(ErrorCode.ShuttingDown, "The broker is stopping and takes no new clients.");
+        if ((_account.User = _principal!.Source) is { } user)
+            _events.OnLoggedIn(user);
         ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;

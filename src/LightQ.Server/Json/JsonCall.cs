@@ -32,7 +32,7 @@ internal sealed class JsonCall
                 Scheme = http.Request.Scheme,
             }
         );
-        features.Set<IHttpResponseFeature>(new HttpResponseFeature());
+        features.Set<IHttpResponseFeature>(new ResponseFeature(http.Response));
         features.Set<IHttpResponseBodyFeature>(_body);
         features.Set<IHttpRequestLifetimeFeature>(
             new HttpRequestLifetimeFeature { RequestAborted = http.RequestAborted }
@@ -71,6 +71,13 @@ internal sealed class JsonCall
             return null;
         string message = Uri.UnescapeDataString(end.GrpcMessage.ToString());
         return new JsonError((StatusCode)status, message, end[ControlErrors.CodeTrailer].ToString());
+    }
+
+    /// <summary>The call has ended when the request has.</summary>
+    private sealed class ResponseFeature(HttpResponse response) : HttpResponseFeature
+    {
+        public override void OnCompleted(Func<object, Task> callback, object state) =>
+            response.OnCompleted(callback, state);
     }
 
     private sealed class TrailersFeature : IHttpResponseTrailersFeature

@@ -1,3 +1,5 @@
+using System.Buffers;
+using System.IO.Pipelines;
 using System.Text;
 using Google.Protobuf;
 using Grpc.Core;
@@ -18,10 +20,15 @@ namespace LightQ.Server.Json;
 /// The control plane in JSON over HTTP: a request becomes a call of the method that its route names, behind the same
 /// gate, interceptor and limits.
 /// </summary>
-internal sealed class JsonGateway(CallGate gate, ServerSecurity security, ServerLimits limits)
+internal sealed class JsonGateway(CallGate gate, ServerSecurity security)
 {
     /// <summary>The description of the routes.</summary>
     public const string DescriptionPath = "/openapi/v1.json";
+
+    /// <summary>
+    /// What a byte of text costs in memory until it is a request: itself, twice in UTF-16, and once in the request.
+    /// </summary>
+    private const int TextCost = 4;
 
     private const string Json = "application/json",
         Lines = "application/x-ndjson";
@@ -98,20 +105,24 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
                     call.Context,
                     async _ =>
                     {
-                        byte[] body;
+                        BodyAccount account = gate.Requests.NewAccount(call.Context);
                         try
                         {
-                            body = await ReadAsync(http).ConfigureAwait(false);
+                            await DemandAsync(http, route, call).ConfigureAwait(false);
+                            byte[] body = await ReadAsync(http, call.Context, account).ConfigureAwait(false);
+                            await call.ServeAsync(Parse(http, route, body, account)).ConfigureAwait(false);
                         }
                         catch (BadHttpRequestException e)
                         {
                             status = e.StatusCode;
                             throw status == StatusCodes.Status413PayloadTooLarge
-                                ? new BrokerException(ErrorCode.ResourceExhausted, TooLong())
+                                ? gate.Requests.TooLong(call.Context)
                                 : new BrokerException(ErrorCode.InvalidArgument, e.Message);
                         }
-                        IMessage request = JsonRequest.Read(route, http.Request.RouteValues, http.Request.Query, body);
-                        await call.ServeAsync(request).ConfigureAwait(false);
+                        finally
+                        {
+                            account.Clear();
+                        }
                     }
                 )
                 .ConfigureAwait(false);
@@ -123,13 +134,11 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
         }
     }
 
-    private string TooLong()
+    /// <summary>Asks for the right before anything of the body is read, where the path has the topic.</summary>
+    private async ValueTask DemandAsync(HttpContext http, JsonRoute route, JsonCall call)
     {
-        return limits.HttpRefusals.Refuse(
-            nameof(HttpOptions.MaxMessageBytes),
-            gate.MessageBytes,
-            "The body has too many bytes"
-        );
+        if (route.TopicField is { } field && http.Request.RouteValues[field] is string topic)
+            await gate.Requests.DemandAsync(call.Context, route.Path, topic).ConfigureAwait(false);
     }
 
     /// <summary>Who shows a password instead of a token is looked for here: the gate knows tokens only.</summary>
@@ -145,12 +154,42 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
         }
     }
 
-    private async Task<byte[]> ReadAsync(HttpContext http)
+    /// <summary>Makes a request of the body, when it is known how many objects that is.</summary>
+    private IMessage Parse(HttpContext http, JsonRoute route, byte[] body, BodyAccount account)
     {
-        http.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize = gate.MessageBytes;
-        using var body = new MemoryStream();
-        await http.Request.Body.CopyToAsync(body, http.RequestAborted).ConfigureAwait(false);
-        return body.ToArray();
+        int most = gate.Requests.MostElements,
+            elements = JsonScan.Count(body, most);
+        if (elements > most)
+            throw gate.Requests.TooManyElements();
+        account.Set((TextCost * body.LongLength) + ((long)elements * RequestScan.ElementBytes));
+        return JsonRequest.Read(route, http.Request.RouteValues, http.Request.Query, body);
+    }
+
+    /// <summary>Reads the body, as it comes, within what it may take of memory and time.</summary>
+    private async Task<byte[]> ReadAsync(HttpContext http, HttpContext call, BodyAccount account)
+    {
+        http.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize =
+            gate.Requests.MostBytesOf(call);
+        using var enough = new CancellationTokenSource(gate.Requests.PatienceWith(call), gate.Requests.Time);
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(enough.Token, http.RequestAborted);
+        PipeReader body = http.Request.BodyReader;
+        try
+        {
+            while (true)
+            {
+                ReadResult read = await body.ReadAsync(end.Token).ConfigureAwait(false);
+                long length = read.Buffer.Length;
+                byte[]? whole = read.IsCompleted ? read.Buffer.ToArray() : null;
+                body.AdvanceTo(whole is null ? read.Buffer.Start : read.Buffer.End, read.Buffer.End);
+                account.Set(TextCost * length);
+                if (whole is not null)
+                    return whole;
+            }
+        }
+        catch (OperationCanceledException) when (enough.IsCancellationRequested)
+        {
+            throw gate.Requests.Late(call);
+        }
     }
 
     private static bool IsJson(HttpRequest request) =>

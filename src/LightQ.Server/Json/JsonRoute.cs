@@ -25,6 +25,13 @@ internal sealed class JsonRoute(string verb, string pattern, string path, Func<s
     /// <summary>Whether the request is the body.</summary>
     public bool HasBody => verb is "POST" or "PUT";
 
+    /// <summary>The field of the path that names the topic on which the method demands a right; null where none does.
+    /// </summary>
+    public string? TopicField { get; } =
+        pattern.Contains("/topics/{topic}", StringComparison.Ordinal) ? "topic"
+        : pattern.Contains("/topics/{name}", StringComparison.Ordinal) ? "name"
+        : null;
+
     /// <summary>The fields that stand in the path.</summary>
     public IReadOnlyList<FieldDescriptor> PathFields =>
         _pathFields ??= [

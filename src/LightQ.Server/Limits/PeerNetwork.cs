@@ -12,9 +12,12 @@ internal static class PeerNetwork
     /// The address of a peer; of IPv6 its /64 network, since the peer has all of that to choose addresses from.
     /// <see cref="IPAddress.None"/> when it is not known.
     /// </summary>
-    public static IPAddress Of(EndPoint? remote)
+    public static IPAddress Of(EndPoint? remote) => Of((remote as IPEndPoint)?.Address);
+
+    /// <summary>The same of an address.</summary>
+    public static IPAddress Of(IPAddress? remote)
     {
-        IPAddress address = (remote as IPEndPoint)?.Address ?? IPAddress.None;
+        IPAddress address = remote ?? IPAddress.None;
         if (address.IsIPv4MappedToIPv6)
             return address.MapToIPv4();
         if (address.AddressFamily != AddressFamily.InterNetworkV6)

@@ -45,6 +45,7 @@ internal sealed class ServerLimits
         _time = time;
         _logger = logger;
         Refusals = refusals;
+        Bodies = NewShares();
         DataPlaneRefusals = refusals.In(ServerSettings.DataPlaneSection);
         HttpRefusals = refusals.In(ServerSettings.HttpSection);
         refusals.Refused += Log;
@@ -63,6 +64,9 @@ internal sealed class ServerLimits
     /// <summary>The limits of the control and the web port.</summary>
     public HttpOptions Http => _options.Http;
 
+    /// <summary>Memory for bodies under way, of all planes together, in bytes.</summary>
+    public Shares Bodies { get; }
+
     /// <summary>What was rejected, by the settings' keys.</summary>
     public LimitRefusals Refusals { get; }
 
@@ -76,6 +80,9 @@ internal sealed class ServerLimits
     /// How often a connection could not be accepted, most likely because the process has no descriptor left.
     /// </summary>
     public long AcceptFailures => Volatile.Read(ref _acceptFailures);
+
+    /// <summary>Counts for a limit that addresses and users share.</summary>
+    public Shares NewShares() => new(() => _options.Broker.MaxSharePercent);
 
     /// <summary>Counts such a failure, and logs it at most once a second.</summary>
     public void OnAcceptFailed(int port, string reason)

@@ -61,6 +61,9 @@ internal sealed class Fetcher(
     /// <summary>Ends it when it is not used. Guarded by the table of fetchers.</summary>
     public ITimer? Idle { get; set; }
 
+    /// <summary>In whose share of the members it counts.</summary>
+    public required object Source { get; init; }
+
     /// <summary>Called once, when it is to end.</summary>
     public required Action<Fetcher> Ending { get; init; }
 

@@ -29,6 +29,7 @@ internal sealed class Fetchers(
     private readonly Lock _lock = new();
     private readonly Dictionary<FetchKey, Fetcher> _byKey = [];
     private readonly Dictionary<Guid, Fetcher> _byId = [];
+    private readonly Shares _shares = limits.NewShares();
 
     /// <summary>Checks what a request asks for.</summary>
     /// <returns>How long it waits for messages.</returns>
@@ -131,6 +132,10 @@ internal sealed class Fetchers(
         }
     }
 
+    /// <summary>Who gets a share: members are kept between calls, which may come from many addresses.</summary>
+    private static object SourceOf(ServerCallContext context) =>
+        CallPrincipal.Of(context).Source ?? (object)PeerNetwork.Of(context.GetHttpContext().Connection.RemoteIpAddress);
+
     private Fetcher Enter(FetchKey key, ServerCallContext context)
     {
         lock (_lock)
@@ -138,17 +143,25 @@ internal sealed class Fetchers(
             if (!_byKey.TryGetValue(key, out Fetcher? fetcher))
             {
                 int most = limits.Http.MaxFetchers;
-                if (_byKey.Count >= most)
+                object source = SourceOf(context);
+                Admission admission = _shares.TryTake(source, most);
+                if (admission != Admission.Admitted)
                 {
                     string reason = limits.HttpRefusals.Refuse(
                         nameof(HttpOptions.MaxFetchers),
                         most,
-                        "As many users fetch from groups"
+                        admission == Admission.TooMany
+                            ? "As many users fetch from groups"
+                            : $"{source} has its share of the members that fetch from groups"
                     );
                     throw new BrokerException(ErrorCode.ResourceExhausted, reason);
                 }
                 (string name, string peer) = (MessageCall.NameOf(context), MessageCall.PeerOf(context));
-                fetcher = new Fetcher(broker, calls, key, time, calls.NextId(), name, peer) { Ending = Forget };
+                fetcher = new Fetcher(broker, calls, key, time, calls.NextId(), name, peer)
+                {
+                    Source = source,
+                    Ending = Forget,
+                };
                 _byKey.Add(key, fetcher);
                 _byId.Add(fetcher.Id, fetcher);
                 calls.Add(fetcher);
@@ -198,6 +211,7 @@ internal sealed class Fetchers(
             if (!_byId.Remove(fetcher.Id))
                 return;
             _byKey.Remove(fetcher.Key);
+            _shares.Give(fetcher.Source);
             fetcher.Idle?.Dispose();
         }
     }

@@ -21,6 +21,12 @@ namespace LightQ.Server.Ports;
 /// </remarks>
 internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature
 {
+    /// <summary>
+    /// What is received of a connection before anybody reads it: one that calls faster than it may is not read, and all
+    /// of an address' connections have it at once.
+    /// </summary>
+    private const int AheadBytes = 64 * 1024;
+
     private readonly Socket _socket;
     private readonly SocketAcceptor _acceptor;
     private readonly SocketConnectionContextFactory _contexts;
@@ -37,7 +43,10 @@ internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature
         MemoryPool = pool;
         _socket = socket;
         _acceptor = new SocketAcceptor(socket, limits, time);
-        _contexts = new SocketConnectionContextFactory(new SocketConnectionFactoryOptions(), logger);
+        _contexts = new SocketConnectionContextFactory(
+            new SocketConnectionFactoryOptions { MaxReadBufferSize = AheadBytes },
+            logger
+        );
         EndPoint = socket.LocalEndPoint!;
     }
 

@@ -1,73 +1,56 @@
-using System.Text;
+using System.Net;
+using LightQ.Broker;
 using LightQ.Server.Limits;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Connections.Features;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace LightQ.Server.Ports;
 
 /// <summary>
-/// Counts the connections of an HTTP port, and rejects those beyond the limit before a byte of them is read.
+/// Counts the connections of an HTTP port. Those beyond the limit get one of the <see cref="SparePlaces"/>: health is
+/// answered there, and any other request with the reason.
 /// </summary>
 /// <param name="limits">The limits.</param>
 /// <param name="setting">The one of this port: the name of the <see cref="HttpOptions"/>' property.</param>
 /// <param name="most">Its value.</param>
-/// <param name="answer">
-/// Sends a peer the reason in its own protocol; null on a port that speaks TLS, where nothing can be sent before a
-/// handshake.
-/// </param>
-internal sealed class ConnectionGate(
-    ServerLimits limits,
-    string setting,
-    Func<HttpOptions, int> most,
-    Func<string, byte[]>? answer
-)
+internal sealed class ConnectionGate(ServerLimits limits, string setting, Func<HttpOptions, int> most)
 {
-    private const int MostRefused = 100;
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+    private const string Refusal = "lightq.refusal";
 
-    private readonly ConnectionCounter _counter = new();
-    private int _refused;
+    private readonly Shares _shares = limits.NewShares();
+    private readonly SparePlaces _spare = new();
 
     /// <summary>Puts it in front of a port.</summary>
     public void Guard(ListenOptions listen) => listen.Use(next => connection => MeetAsync(connection, next));
 
-    /// <summary>An answer of HTTP/1.1.</summary>
-    public static byte[] Http1(string reason) =>
-        Encoding.UTF8.GetBytes(
-            $"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: "
-                + $"close\r\nContent-Length: {Encoding.UTF8.GetByteCount(reason) + 1}\r\n\r\n{reason}\n"
-        );
-
-    /// <summary>An answer of HTTP/2: no settings, and GOAWAY with ENHANCE_YOUR_CALM and the reason.</summary>
-    public static byte[] Http2(string reason)
+    /// <summary>
+    /// Why nothing but health is served on a request's connection, which then ends behind the answer; null when it is
+    /// within the limits.
+    /// </summary>
+    public static string? RefusalOf(HttpContext http)
     {
-        const int FrameHeader = 9,
-            GoAway = 7,
-            EnhanceYourCalm = 11,
-            Settings = 4;
-        int text = Encoding.UTF8.GetByteCount(reason),
-            body = 8 + text;
-        byte[] bytes = new byte[FrameHeader + FrameHeader + body];
-        bytes[3] = Settings;
-        Span<byte> frame = bytes.AsSpan(FrameHeader);
-        (frame[0], frame[1], frame[2], frame[3]) = ((byte)(body >> 16), (byte)(body >> 8), (byte)body, GoAway);
-        frame[FrameHeader + 7] = EnhanceYourCalm; // Behind the last stream served, which is none.
-        Encoding.UTF8.GetBytes(reason, frame[(FrameHeader + 8)..]);
-        return bytes;
+        if (
+            http.Features.Get<IConnectionItemsFeature>() is not { } connection
+            || !connection.Items.TryGetValue(Refusal, out object? reason)
+        )
+        {
+            return null;
+        }
+        http.Features.Get<IConnectionLifetimeNotificationFeature>()?.RequestClose();
+        return (string?)reason;
     }
 
     private async Task MeetAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         HttpOptions options = limits.Http;
-        Admission admission = _counter.TryAdd(
-            connection.RemoteEndPoint,
-            most(options),
-            options.MaxConnectionsPerAddress
-        );
+        IPAddress address = PeerNetwork.Of(connection.RemoteEndPoint);
+        Admission admission = _shares.TryTake(address, most(options), mostOfSource: options.MaxConnectionsPerAddress);
         if (admission != Admission.Admitted)
         {
-            await RefuseAsync(connection, Reason(connection, admission, options)).ConfigureAwait(false);
-            return;
+            connection.Items[Refusal] = Refuse(connection, admission, options);
+            _spare.Enter(connection);
         }
         try
         {
@@ -75,38 +58,25 @@ internal sealed class ConnectionGate(
         }
         finally
         {
-            _counter.Remove(connection.RemoteEndPoint);
+            if (admission == Admission.Admitted)
+                _shares.Give(address);
+            else
+                _spare.Leave(connection);
         }
     }
 
-    private string Reason(ConnectionContext connection, Admission admission, HttpOptions options) =>
-        admission == Admission.TooMany
+    private string Refuse(ConnectionContext connection, Admission admission, HttpOptions options) =>
+        admission == Admission.TooManyOfSource && options.MaxConnectionsPerAddress != 0
             ? limits.HttpRefusals.Refuse(
-                setting,
-                most(options),
-                $"{connection.RemoteEndPoint} is refused: as many connections are open"
-            )
-            : limits.HttpRefusals.Refuse(
                 nameof(HttpOptions.MaxConnectionsPerAddress),
                 options.MaxConnectionsPerAddress,
                 $"{connection.RemoteEndPoint} is refused: as many connections are open from its address"
+            )
+            : limits.HttpRefusals.Refuse(
+                setting,
+                most(options),
+                admission == Admission.TooMany
+                    ? $"{connection.RemoteEndPoint} is refused: as many connections are open"
+                    : $"{connection.RemoteEndPoint} is refused: its address has its share of the connections"
             );
-
-    private async Task RefuseAsync(ConnectionContext connection, string reason)
-    {
-        if (answer is null || Volatile.Read(ref _refused) >= MostRefused)
-        {
-            connection.Abort();
-            return;
-        }
-        Interlocked.Increment(ref _refused);
-        try
-        {
-            await TlsGate.AnswerAsync(connection, answer(reason), Patience).ConfigureAwait(false);
-        }
-        finally
-        {
-            Interlocked.Decrement(ref _refused);
-        }
-    }
 }

@@ -7,16 +7,19 @@ using System.Text;
 using LightQ.Broker;
 using LightQ.Broker.Users;
 using LightQ.Server.Limits;
+using LightQ.Storage.Files;
 
 namespace LightQ.Server.Security;
 
 /// <summary>Hashes passwords, two at a time, and remembers which were right.</summary>
 /// <remarks>
 /// A hash takes a core for a tenth of a second and more. However many passwords are tried, two threads that yield to
-/// others do it, what waits is bounded, and the clients that try take turns by their addresses. Behind a wrong password
-/// one thread goes on alone, and rests five times as long as it hashed: guessing gets a sixth of a processor. What was
-/// right once is remembered under a key of this process: a thousand clients that come back at once are not hashed
-/// again. Thread-safe.
+/// others do it, what waits is bounded, and the clients that try take turns: those whose last password was wrong with
+/// all others, then by their addresses, and of an address by the accounts that they name. So guesses wait behind other
+/// guesses, and from an address with guessers each other account is still let in. Behind a wrong password one thread
+/// goes on alone, and rests five times as long as it hashed: guessing gets a sixth of a processor. What was right once
+/// is remembered under a key of this process: a thousand clients that come back at once are not hashed again.
+/// Thread-safe.
 /// </remarks>
 internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals refusals)
 {
@@ -38,7 +41,10 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
 
     private readonly byte[] _key = RandomNumberGenerator.GetBytes(32);
     private readonly ConcurrentDictionary<Guid, byte[]> _right = new();
-    private readonly FairQueue<IPAddress, Waiting> _waiting = new();
+    private readonly FairQueue<Waiting> _waiting = new();
+
+    /// <summary>Who has shown a wrong password last, for which account. Guarded by the queue.</summary>
+    private readonly HashSet<(IPAddress Address, Guid Account)> _guessers = [];
     private int _threads;
     private int _hashed;
 
@@ -77,7 +83,8 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
         return IsRight(account, mac)
             || await EnqueueAsync(
                     origin,
-                    () => IsRight(account, mac) || Verify(account, hash, password, mac),
+                    account,
+                    () => IsRight(account, mac) || Verify(origin, account, hash, password, mac),
                     cancellationToken
                 )
                 .ConfigureAwait(false);
@@ -86,15 +93,16 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     /// <summary>Hashes a new password, for a caller that may set one.</summary>
     /// <exception cref="BrokerException">Too many wait: <see cref="ErrorCode.ResourceExhausted"/>.</exception>
     public Task<string> CreateAsync(string password, CancellationToken cancellationToken) =>
-        EnqueueAsync(Origin.Broker, () => Count(PasswordHash.Create(password)), cancellationToken);
+        EnqueueAsync(Origin.Broker, Guid.Empty, () => Count(PasswordHash.Create(password)), cancellationToken);
 
     private bool IsRight(Guid account, byte[] mac) =>
         _right.TryGetValue(account, out byte[]? right) && CryptographicOperations.FixedTimeEquals(right, mac);
 
-    private bool Verify(Guid account, string? hash, string password, byte[] mac)
+    private bool Verify(Origin origin, Guid account, string? hash, string password, byte[] mac)
     {
         bool isRight = Count(PasswordHash.Verify(hash ?? Nobody.Value, password)) && hash is not null;
         _isGuessed = !isRight;
+        Remember((PeerNetwork.Of(origin.Remote), account), isRight);
         if (!isRight)
             return false;
         if (_right.Count >= MostRemembered)
@@ -103,18 +111,41 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
         return true;
     }
 
+    private void Remember((IPAddress, Guid) guesser, bool isRight)
+    {
+        lock (_waiting)
+        {
+            if (isRight)
+            {
+                _guessers.Remove(guesser);
+                return;
+            }
+            if (_guessers.Count >= MostRemembered)
+                _guessers.Clear();
+            _guessers.Add(guesser);
+        }
+    }
+
     private T Count<T>(T hashed)
     {
         Interlocked.Increment(ref _hashed);
         return hashed;
     }
 
-    private async Task<T> EnqueueAsync<T>(Origin origin, Func<T> work, CancellationToken cancellationToken)
+    private async Task<T> EnqueueAsync<T>(
+        Origin origin,
+        Guid account,
+        Func<T> work,
+        CancellationToken cancellationToken
+    )
     {
         var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
         IPAddress network = PeerNetwork.Of(origin.Remote);
         lock (_waiting)
         {
+            object[] path = Mutation.TurnsByAddress
+                ? [true, network, Guid.Empty]
+                : [_guessers.Contains((network, account)), network, account];
             int most = maxWaiting();
             if (_waiting.Count >= most)
             {
@@ -123,13 +154,13 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
                     most,
                     $"{_waiting.Count} passwords wait to be checked"
                 );
-                if (!_waiting.TryDisplace(network, out Waiting displaced))
+                if (!_waiting.TryDisplace(out Waiting displaced, path))
                     throw refused;
                 displaced.Refuse(refused);
             }
             _waiting.Enqueue(
-                network,
-                new Waiting(() => Complete(done, work, cancellationToken), e => done.TrySetException(e))
+                new Waiting(() => Complete(done, work, cancellationToken), e => done.TrySetException(e)),
+                path
             );
             StartThread();
         }

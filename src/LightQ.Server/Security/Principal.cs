@@ -10,6 +10,7 @@ namespace LightQ.Server.Security;
 internal sealed class Principal
 {
     private volatile bool _isRevoked;
+    private string? _source;
 
     private Principal(PrincipalKind kind, string name) => (Kind, Name) = (kind, name);
 
@@ -44,6 +45,12 @@ internal sealed class Principal
 
     /// <summary>Whether it is on this machine.</summary>
     public bool IsLocal { get; private init; }
+
+    /// <summary>
+    /// What gets a share of the limits (<see cref="LightQ.Broker.Shares"/>) wherever it comes from; null for clients
+    /// that have not logged in, who are told apart by their addresses alone.
+    /// </summary>
+    public string? Source => Kind == PrincipalKind.Anonymous ? null : _source ??= ToString();
 
     /// <summary>Whether it was given back: a logout ends what this login has opened.</summary>
     public bool IsRevoked => _isRevoked;

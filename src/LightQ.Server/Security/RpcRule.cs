@@ -25,6 +25,9 @@ internal sealed record RpcRule
     /// <summary>How it is decided.</summary>
     public RpcAccess Access { get; }
 
+    /// <summary>Whether it is decided by the topic that a request names.</summary>
+    public bool HasTopic => Access is RpcAccess.Topic or RpcAccess.Sight or RpcAccess.FilteredSight or RpcAccess.Stream;
+
     /// <summary>The right demanded on the topic.</summary>
     public Right Right { get; private init; }
 
@@ -46,6 +49,27 @@ internal sealed record RpcRule
     /// </summary>
     public static RpcRule SeeingAny<TRequest>(Func<TRequest, string> topicOf)
         where TRequest : IMessage => new(RpcAccess.FilteredSight) { TopicOf = request => topicOf((TRequest)request) };
+
+    /// <summary>Demands of a caller what the rule demands on a topic.</summary>
+    /// <exception cref="LightQ.Broker.BrokerException">It is missing.</exception>
+    public void Demand(AccessControl access, Principal principal, string topic)
+    {
+        switch (Access)
+        {
+            case RpcAccess.Topic or RpcAccess.Stream:
+                access.Demand(principal, Right, topic);
+                break;
+            case RpcAccess.Sight:
+                access.DemandSight(principal, topic);
+                break;
+            case RpcAccess.FilteredSight:
+                if (topic.Length != 0)
+                    access.DemandSight(principal, topic);
+                break;
+            default:
+                throw new InvalidOperationException($"{Access} does not depend on a topic.");
+        }
+    }
 
     /// <summary>
     /// A right on the topic that the first request of a stream names: the call demands it before it opens

@@ -21,9 +21,6 @@ internal sealed class DataPlaneBlocks
     /// <summary>For sending: answers, acks and small runs of one turn.</summary>
     public BlockPool Send { get; } = new(64 * 1024, kept: 128);
 
-    /// <summary>Room for long frames that are arriving.</summary>
-    public AssemblyBudget Assembly { get; } = new();
-
     /// <summary>
     /// Leaves the blocks that no connection has to the collector: they are pinned, and each keeps what the buffers of
     /// long frames around it have taken.

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
@@ -16,6 +17,10 @@ namespace LightQ.Server.Web;
 internal sealed class CallRelay : IDisposable
 {
     private const string Grpc = "application/grpc";
+
+    private static readonly SearchValues<char> InMethods = SearchValues.Create(
+        "._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    );
 
     private static readonly string[] Passed = ["authorization", "grpc-timeout"];
 
@@ -56,6 +61,12 @@ internal sealed class CallRelay : IDisposable
         }
 
         http.Response.ContentType = Grpc;
+        if (!IsMethod(http.Request.Path.Value))
+        {
+            // As a relative address it would lead elsewhere: a ? begins its parameters, a # ends it.
+            Refuse(http.Response, StatusCode.Unimplemented, "The path is none of a method.");
+            return;
+        }
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, _stopping);
         try
         {
@@ -64,14 +75,20 @@ internal sealed class CallRelay : IDisposable
                 .SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended.Token)
                 .ConfigureAwait(false);
             CopyTo(http.Response.Headers, response.Headers);
+            if (response.Content.Headers.ContentType?.MediaType != Grpc)
+            {
+                Refuse(http.Response, StatusCode.Unknown, $"{_broker.BaseAddress!.Authority} does not speak gRPC.");
+                return;
+            }
             await response.Content.CopyToAsync(http.Response.Body, ended.Token).ConfigureAwait(false);
             foreach ((string name, IEnumerable<string> values) in response.TrailingHeaders)
                 http.Response.AppendTrailer(name, values.ToArray());
         }
         catch (HttpRequestException e) when (!http.Response.HasStarted)
         {
-            http.Response.Headers["grpc-status"] = ((int)StatusCode.Unavailable).ToString(CultureInfo.InvariantCulture);
-            http.Response.Headers["grpc-message"] = Uri.EscapeDataString(
+            Refuse(
+                http.Response,
+                StatusCode.Unavailable,
                 $"No connection to {_broker.BaseAddress!.Authority}: {TopicName.Printable(e.Message)}"
             );
         }
@@ -87,6 +104,19 @@ internal sealed class CallRelay : IDisposable
     }
 
     public void Dispose() => _broker.Dispose();
+
+    /// <summary>Whether a path is of letters, digits, points and low lines, as the names of methods are.</summary>
+    private static bool IsMethod(string? path) =>
+        path?.Split('/') is ["", { Length: not 0 } service, { Length: not 0 } method]
+        && !service.AsSpan().ContainsAnyExcept(InMethods)
+        && !method.AsSpan().ContainsAnyExcept(InMethods)
+        && service != "..";
+
+    private static void Refuse(HttpResponse response, StatusCode status, string message)
+    {
+        response.Headers["grpc-status"] = ((int)status).ToString(CultureInfo.InvariantCulture);
+        response.Headers["grpc-message"] = Uri.EscapeDataString(message);
+    }
 
     private static HttpRequestMessage RequestOf(HttpRequest request)
     {

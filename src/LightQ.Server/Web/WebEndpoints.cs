@@ -1,6 +1,7 @@
 using LightQ.Broker;
 using LightQ.Server.Control;
 using LightQ.Server.Json;
+using LightQ.Server.Ports;
 using LightQ.Server.Security;
 using LightQ.Server.Telemetry;
 using Microsoft.AspNetCore.Builder;
@@ -16,7 +17,8 @@ namespace LightQ.Server.Web;
 /// </summary>
 internal sealed class WebEndpoints(FigureSource source, ServerSecurity security, AdminCommands admin)
 {
-    private const string Text = "text/plain; charset=utf-8";
+    private const string Text = "text/plain; charset=utf-8",
+        Health = "/healthz";
 
     private readonly HostCheck _hosts = new(source.Limits, security.Authenticator);
 
@@ -38,8 +40,17 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
 
             """;
 
-    /// <summary>Lets a request on that goes to this broker.</summary>
-    public Task CheckHost(HttpContext http, RequestDelegate next) => _hosts.InvokeAsync(http, next);
+    /// <summary>Lets a request on that goes to this broker, and whose connection is within the limits.</summary>
+    public Task AdmitAsync(HttpContext http, RequestDelegate next)
+    {
+        http.Response.Headers.XContentTypeOptions = "nosniff"; // Nothing here is to be taken for a page.
+        return
+            ConnectionGate.RefusalOf(http) is { } refusal
+            && !http.Request.Path.StartsWithSegments(Health)
+            && !http.Request.Path.StartsWithSegments(CallGate.HealthService)
+            ? Answer(http, StatusCodes.Status503ServiceUnavailable, refusal + "\n")
+            : _hosts.InvokeAsync(http, next);
+    }
 
     /// <summary>Adds the pages to an application.</summary>
     /// <param name="endpoints">The application.</param>
@@ -48,7 +59,7 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
     /// <param name="controlPort">Where they find gRPC.</param>
     public void Map(IEndpointRouteBuilder endpoints, CallGate gate, int dataPort, int controlPort)
     {
-        new JsonGateway(gate, security, source.Limits).Map(endpoints);
+        new JsonGateway(gate, security).Map(endpoints);
         new AdminEndpoint(admin, source.Limits, dataPort, controlPort).Map(endpoints);
         if (source.Limits.Options.Dashboard.IsEnabled && DashboardPages.AreInThisBuild)
             DashboardPages.Map(endpoints, http => Answer(http, StatusCodes.Status200OK, Index));

@@ -23,7 +23,7 @@ internal static class Mutation
         false;
 #endif
 
-    /// <summary>One user may have all that users share.</summary>
+    /// <summary>One user, or one address, may have all that others share.</summary>
     public static bool NoShares =>
 #if MUTANT_NOSHARES
         true;
@@ -210,6 +210,30 @@ internal static class Mutation
     /// <summary>What was in hand at two deaths is given to a member that holds more.</summary>
     public static bool NoAlone =>
 #if MUTANT_NOALONE
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Requests are made into objects before the caller's right is asked for.</summary>
+    public static bool ParseFirst =>
+#if MUTANT_PARSEFIRST
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Bodies under way are not counted.</summary>
+    public static bool NoBodyCount =>
+#if MUTANT_NOBODYCOUNT
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Logins take turns by address only.</summary>
+    public static bool TurnsByAddress =>
+#if MUTANT_TURNSBYADDRESS
         true;
 #else
         false;

@@ -11,7 +11,7 @@ namespace LightQ.IntegrationTests.DataPlane;
 internal sealed class RawClient : IAsyncDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-    private readonly TcpClient _tcp = new();
+    private readonly TcpClient _tcp = new(AddressFamily.InterNetwork);
     private readonly byte[] _header = new byte[FrameHeader.Size];
     private NetworkStream _stream = null!;
 
@@ -23,9 +23,17 @@ internal sealed class RawClient : IAsyncDisposable
     /// <param name="port">The broker's.</param>
     /// <param name="greet">Whether it says Hello and hears Welcome.</param>
     /// <param name="receiveBuffer">What the system keeps unread, about; 0 for its own choice.</param>
-    public static async Task<RawClient> ConnectAsync(int port, bool greet = true, int receiveBuffer = 0)
+    /// <param name="from">The address that it comes from; null for the usual one.</param>
+    public static async Task<RawClient> ConnectAsync(
+        int port,
+        bool greet = true,
+        int receiveBuffer = 0,
+        IPAddress? from = null
+    )
     {
         var client = new RawClient();
+        if (from is not null)
+            client.Socket.Bind(new IPEndPoint(from, 0));
         if (receiveBuffer != 0)
             client._tcp.ReceiveBufferSize = receiveBuffer;
         await client._tcp.ConnectAsync(IPAddress.Loopback, port);

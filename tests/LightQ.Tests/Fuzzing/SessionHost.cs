@@ -80,7 +80,7 @@ internal sealed class SessionHost : IDisposable
         session.Output.InputEnded();
         ThrowUnless(connection.Closed.Wait(Patience), "a session ends with its input");
         ThrowUnless(connection.Crash is null, $"a turn does not fail: {connection.Crash}");
-        ThrowUnless(_blocks.Assembly.Used == 0, "what was set aside for frames is given back");
+        ThrowUnless(_limits.Bodies.Taken == 0, "what was set aside for frames is given back");
         ErrorCode told = sender.Check();
         Answers = sender.Frames;
         // One that ends with its last byte may be gone before it is told.
@@ -118,6 +118,11 @@ internal sealed class SessionHost : IDisposable
         public ManualResetEventSlim Closed { get; } = new();
 
         public Exception? Crash { get; private set; }
+
+        public void OnLoggedIn(string user)
+        {
+            // No limit is shared here.
+        }
 
         public void OnWelcomed()
         {

@@ -153,6 +153,8 @@ public sealed class ServerConfigurationTests : IDisposable
                 AllowedOrigins = "https://app.example.com",
                 MaxFetchers = 13,
                 MaxMetricsGroups = 12,
+                MaxRequestElements = 1000,
+                BodyTimeout = TimeSpan.FromSeconds(14),
             },
             Broker = new()
             {
@@ -172,9 +174,11 @@ public sealed class ServerConfigurationTests : IDisposable
                 MaxTopics = 8,
                 MaxPartitions = 12,
                 MaxGroupsPerTopic = 13,
+                GroupExpiry = TimeSpan.FromDays(31),
                 MaxNamedProducersPerTopic = 14,
                 MaxPendingBytes = 15,
                 MaxUsers = 16,
+                MaxSharePercent = 19,
                 MaxGrantsPerUser = 17,
                 MaxTokensPerUser = 18,
             },

@@ -8,12 +8,12 @@ public sealed class FairQueueTests
     [Fact]
     public void Sources_take_turns_and_each_keeps_its_order()
     {
-        var queue = new FairQueue<string, string>();
+        var queue = new FairQueue<string>();
         foreach (string item in new[] { "a1", "a2", "a3", "b1", "c1", "c2" })
-            queue.Enqueue(item[..1], item);
+            queue.Enqueue(item, item[..1]);
         Assert.Equal(6, queue.Count);
         Assert.Equal(["a1", "b1", "c1", "a2"], Take(queue, 4));
-        queue.Enqueue("b", "b2");
+        queue.Enqueue("b2", "b");
         Assert.Equal(["c2", "a3", "b2"], Take(queue, 10));
         Assert.Equal(0, queue.Count);
         Assert.False(queue.TryDequeue(out _));
@@ -22,29 +22,29 @@ public sealed class FairQueueTests
     [Fact]
     public void A_source_that_comes_back_has_its_turn_behind_the_others()
     {
-        var queue = new FairQueue<int, int>();
-        queue.Enqueue(1, 10);
+        var queue = new FairQueue<int>();
+        queue.Enqueue(10, 1);
         Assert.Equal([10], Take(queue, 1));
-        queue.Enqueue(2, 20);
-        queue.Enqueue(1, 11);
+        queue.Enqueue(20, 2);
+        queue.Enqueue(11, 1);
         Assert.Equal([20, 11], Take(queue, 2));
     }
 
     [Fact]
     public void The_source_that_has_most_gives_way_but_not_to_one_that_has_about_as_much()
     {
-        var queue = new FairQueue<string, string>();
-        Assert.False(queue.TryDisplace("a", out _));
+        var queue = new FairQueue<string>();
+        Assert.False(queue.TryDisplace(out _, "a"));
         foreach (string item in new[] { "a1", "a2", "a3", "b1" })
-            queue.Enqueue(item[..1], item);
-        Assert.False(queue.TryDisplace("a", out _));
-        Assert.True(queue.TryDisplace("b", out string? displaced));
+            queue.Enqueue(item, item[..1]);
+        Assert.False(queue.TryDisplace(out _, "a"));
+        Assert.True(queue.TryDisplace(out string? displaced, "b"));
         Assert.Equal(("a1", 3), (displaced, queue.Count));
-        Assert.False(queue.TryDisplace("b", out _));
-        Assert.True(queue.TryDisplace("c", out displaced));
+        Assert.False(queue.TryDisplace(out _, "b"));
+        Assert.True(queue.TryDisplace(out displaced, "c"));
         Assert.Equal("a2", displaced);
-        Assert.False(queue.TryDisplace("c", out _));
-        queue.Enqueue("c", "c1");
+        Assert.False(queue.TryDisplace(out _, "c"));
+        queue.Enqueue("c1", "c");
         Assert.Equal(["a3", "b1", "c1"], Take(queue, 10));
     }
 
@@ -52,7 +52,7 @@ public sealed class FairQueueTests
     public void A_random_run_is_as_a_model_says()
     {
         var random = new Random(7);
-        var queue = new FairQueue<int, (int Source, int Number)>();
+        var queue = new FairQueue<(int Source, int Number)>();
         // Sources in the order of their turns, each with what it waits for.
         var model = new List<List<(int Source, int Number)>>();
         for (int i = 0; i < 20_000; i++)
@@ -60,7 +60,7 @@ public sealed class FairQueueTests
             if (random.Next(2) == 0)
             {
                 int source = random.Next(8);
-                queue.Enqueue(source, (source, i));
+                queue.Enqueue((source, i), source);
                 if (model.Find(own => own[0].Source == source) is { } own)
                     own.Add((source, i));
                 else
@@ -80,8 +80,30 @@ public sealed class FairQueueTests
         }
     }
 
-    private static List<T> Take<TSource, T>(FairQueue<TSource, T> queue, int most)
-        where TSource : notnull
+    [Fact]
+    public void In_a_source_its_own_sources_take_turns()
+    {
+        var queue = new FairQueue<string>();
+        foreach (string item in new[] { "a1x", "a1y", "a1z", "a2x", "b1x", "b1y" })
+            queue.Enqueue(item, item[..1], item[..2]);
+        Assert.Equal(["a1x", "b1x", "a2x", "b1y", "a1y", "a1z"], Take(queue, 10));
+    }
+
+    [Fact]
+    public void Room_is_made_on_the_first_level_on_which_another_source_has_more()
+    {
+        var queue = new FairQueue<string>();
+        foreach (string item in new[] { "a1x", "a1y", "a1z", "a2x", "b1x" })
+            queue.Enqueue(item, item[..1], item[..2]);
+        Assert.True(queue.TryDisplace(out string? displaced, "c", "c1")); // Of a, which has most, of a1.
+        Assert.Equal("a1x", displaced);
+        Assert.True(queue.TryDisplace(out displaced, "a", "a3")); // Of its own address, of the account that has most.
+        Assert.Equal(("a1y", 3), (displaced, queue.Count));
+        Assert.False(queue.TryDisplace(out displaced, "a", "a1"));
+        Assert.Equal(["a1z", "b1x", "a2x"], Take(queue, 10));
+    }
+
+    private static List<T> Take<T>(FairQueue<T> queue, int most)
     {
         var taken = new List<T>();
         while (taken.Count < most && queue.TryDequeue(out T? item))

@@ -121,6 +121,40 @@ public sealed class PasswordQueueTests
     }
 
     [Fact]
+    public async Task Whoever_guesses_at_one_account_does_not_make_others_of_its_own_address_wait()
+    {
+        var queue = new PasswordQueue(() => 100, new LimitRefusals());
+        using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        Task<bool>[] guesses = Guess(queue, [.. Enumerable.Repeat(Guid.NewGuid(), 20)], enough.Token);
+        Assert.True(await queue.VerifyAsync(From(1, port: 99), Account, Hash, "right-password", Cancel));
+        Assert.InRange(guesses.Count(g => g.IsCompleted), 0, 2 * PasswordQueue.AtOnce);
+        await EndAsync(enough, guesses);
+    }
+
+    [Fact]
+    public async Task Whoever_guesses_at_all_accounts_waits_behind_one_that_does_not_guess()
+    {
+        var queue = new PasswordQueue(() => 100, new LimitRefusals());
+        using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        Guid[] accounts = [.. Enumerable.Range(0, 8).Select(_ => Guid.NewGuid())];
+        await Task.WhenAll(Guess(queue, accounts, Cancel));
+        Task<bool>[] guesses = Guess(queue, [.. accounts, .. accounts, .. accounts], enough.Token);
+        Assert.True(await queue.VerifyAsync(From(1, port: 99), Account, Hash, "right-password", Cancel));
+        Assert.InRange(guesses.Count(g => g.IsCompleted), 0, 2 * PasswordQueue.AtOnce);
+        await EndAsync(enough, guesses);
+    }
+
+    [Fact]
+    public async Task Guesses_at_one_account_leave_a_place_to_others_of_their_own_address()
+    {
+        var queue = new PasswordQueue(() => 10, new LimitRefusals());
+        using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        Task<bool>[] guesses = Guess(queue, [.. Enumerable.Repeat(Guid.NewGuid(), 30)], enough.Token);
+        Assert.True(await queue.VerifyAsync(From(1, port: 99), Account, Hash, "right-password", Cancel));
+        await EndAsync(enough, guesses);
+    }
+
+    [Fact]
     public async Task One_address_cannot_take_every_place_of_those_that_wait()
     {
         const int Places = 10;
@@ -162,6 +196,15 @@ public sealed class PasswordQueueTests
             took > 0.8 * one * (1 + ((Guesses - 2) * (1 + PasswordQueue.Rest))),
             $"{Guesses} took {took}, one {one}"
         ); // The first two may have begun together.
+    }
+
+    private static Task<bool>[] Guess(PasswordQueue queue, Guid[] accounts, CancellationToken cancelled) =>
+        [.. accounts.Select((a, i) => queue.VerifyAsync(From(1, port: i), a, Hash, $"wrong-{i}", cancelled).AsTask())];
+
+    private static async Task EndAsync(CancellationTokenSource guessing, Task<bool>[] guesses)
+    {
+        await guessing.CancelAsync();
+        await Task.WhenAny(Task.WhenAll(guesses));
     }
 
     private static TimeSpan TimeOfOne() =>
