@@ -59,7 +59,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _options = options;
         time = _time = SteadyClock.Over(time);
         Refusals = options.Refusals ?? new LimitRefusals();
-        _pending = new PendingBudget(() => _options.MaxPendingBytes, Refusals);
+        _pending = new PendingBudget(() => _options, Refusals);
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);

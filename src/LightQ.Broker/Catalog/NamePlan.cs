@@ -100,7 +100,10 @@ internal sealed class NamePlan(CatalogTables tables, bool isShared)
         int own =
             tables.CountProducers(request.Topic, request.User)
             + _added.GetValueOrDefault((request.Topic, request.User));
-        if (all >= request.MostNames || UserShare.IsUsedUp(request.User, own, all, request.MostNames))
+        if (
+            all >= request.MostNames
+            || UserShare.IsUsedUp(request.User, own, all, request.MostNames, request.SharePercent)
+        )
         {
             request.RefuseForRoom(own, all);
             return false;

@@ -29,6 +29,9 @@ internal sealed class NameRequest
     /// <summary>How many names the topic may have.</summary>
     public int MostNames { get; init; } = int.MaxValue;
 
+    /// <summary>See <see cref="BrokerOptions.MaxSharePercent"/>.</summary>
+    public int SharePercent { get; init; } = Shares.UsualPercent;
+
     /// <summary>Whether its client has gone meanwhile: then it gets nothing, and takes nothing from another.</summary>
     public Func<bool> HasEnded { get; init; } = static () => false;
 

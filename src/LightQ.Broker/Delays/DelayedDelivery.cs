@@ -23,7 +23,7 @@ namespace LightQ.Broker.Delays;
 internal sealed class DelayedDelivery(
     Partition partition,
     DelaySchedule schedule,
-    Func<int> maxBatches,
+    Func<BrokerOptions> options,
     LimitRefusals refusals
 ) : WorkItem
 {
@@ -57,6 +57,8 @@ internal sealed class DelayedDelivery(
     /// <remarks>In this order: what is taken off the one has been put into the other.</remarks>
     public long FirstOffset => Math.Min(_pending.FirstOffset, _unsafe.FirstOrigin(() => partition.Log.DurableOffset));
 
+    private int MaxBatches => options().MaxDelayedBatches;
+
     /// <summary>What the topic keeps, and so what may wait.</summary>
     private long MostBytes => partition.Topic.Settings.RetentionBytes is > 0 and var kept ? kept : long.MaxValue;
 
@@ -82,7 +84,7 @@ internal sealed class DelayedDelivery(
         if (batch.DueAt > (isRelative ? LongestDelay : schedule.Now + LongestDelay))
             return ErrorCode.InvalidArgument;
         return
-            _pending.Count >= maxBatches()
+            _pending.Count >= MaxBatches
             || HasShare(user)
             || (_pending.Count != 0 && _pending.Bytes + batch.Length > MostBytes)
             ? ErrorCode.ResourceExhausted
@@ -91,22 +93,21 @@ internal sealed class DelayedDelivery(
 
     /// <summary>Whether a user has all that it may have of the batches that may wait.</summary>
     private bool HasShare(uint user) =>
-        UserShare.Matters(user, _pending.Count, maxBatches())
-        && UserShare.IsUsedUp(user, _pending.CountOf(user), _pending.Count, maxBatches());
+        UserShare.IsUsedUp(user, _pending.CountOf(user), _pending.Count, MaxBatches, options().MaxSharePercent);
 
     /// <summary>What <see cref="Check"/> refused, for people.</summary>
     public string Describe(ErrorCode error, uint user) =>
         error switch
         {
             ErrorCode.InvalidArgument => $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days",
-            _ when _pending.Count >= maxBatches() => refusals.Refuse(
+            _ when _pending.Count >= MaxBatches => refusals.Refuse(
                 nameof(BrokerOptions.MaxDelayedBatches),
-                maxBatches(),
+                MaxBatches,
                 "As many delayed batches wait in this partition already"
             ),
             _ when HasShare(user) => refusals.Refuse(
                 nameof(BrokerOptions.MaxDelayedBatches),
-                maxBatches(),
+                MaxBatches,
                 UserShare.Describe(_pending.CountOf(user), _pending.Count, "delayed batches of this partition")
             ),
             _ => $"the delayed batches that wait in this partition would have more bytes than the topic keeps; "

@@ -450,19 +450,20 @@ public sealed class GroupRegistry
     /// <exception cref="BrokerException">The topic may have no other group, or the user may make none.</exception>
     private void DemandRoom(Topic topic, string name, uint user)
     {
-        int most = _broker.Options.MaxGroupsPerTopic;
+        int most = _broker.Options.MaxGroupsPerTopic,
+            percent = _broker.Options.MaxSharePercent;
         // Count the topic's own groups only if all positions together reach the limit.
         int bound = _store.CountBeside(topic) + topic.Partitions.Sum(p => p.GroupCount);
-        bool sharesMatter = UserShare.Matters(user, bound, most);
+        bool sharesMatter = UserShare.Matters(user, bound, most, percent);
         if ((bound < most && !sharesMatter) || NamesOf(topic) is not { } names || names.Contains(name))
             return;
         const string Limit = nameof(BrokerOptions.MaxGroupsPerTopic);
         if (names.Count >= most)
             throw _broker.Refusals.Exhausted(Limit, most, $"The topic '{topic.Name}' has {names.Count} groups");
-        if (!UserShare.Matters(user, names.Count, most))
+        if (!UserShare.Matters(user, names.Count, most, percent))
             return;
         int own = names.Count(n => MakerOf(topic, n) == user);
-        if (UserShare.IsUsedUp(user, own, names.Count, most))
+        if (UserShare.IsUsedUp(user, own, names.Count, most, percent))
         {
             string what = $"groups of the topic '{topic.Name}'";
             throw _broker.Refusals.Exhausted(Limit, most, UserShare.Describe(own, names.Count, what));

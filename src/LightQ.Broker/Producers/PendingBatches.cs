@@ -5,7 +5,9 @@ namespace LightQ.Broker.Producers;
 /// <summary>
 /// Batches that found the log full, in order, in pooled memory. At most the publish window and one batch.
 /// </summary>
-internal sealed class PendingBatches(PendingBudget budget)
+/// <param name="budget">Of all streams together.</param>
+/// <param name="user">The number of whose they are.</param>
+internal sealed class PendingBatches(PendingBudget budget, uint user)
 {
     private readonly Queue<Piece> _pieces = new();
 
@@ -26,7 +28,7 @@ internal sealed class PendingBatches(PendingBudget budget)
     /// <returns>False, with the reason, when the producers of this broker have too much waiting already.</returns>
     public bool TryAdd(ReadOnlySpan<byte> batches, out string reason)
     {
-        if (!budget.TryTake(batches.Length, out reason))
+        if (!budget.TryTake(user, batches.Length, out reason))
             return false;
         byte[] buffer = ArrayPool<byte>.Shared.Rent(batches.Length);
         batches.CopyTo(buffer);
@@ -55,7 +57,7 @@ internal sealed class PendingBatches(PendingBudget budget)
     private void GiveBack(Piece piece)
     {
         ArrayPool<byte>.Shared.Return(piece.Buffer);
-        budget.Give(piece.End);
+        budget.Give(user, piece.End);
     }
 
     private sealed class Piece

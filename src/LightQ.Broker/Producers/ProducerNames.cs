@@ -42,7 +42,7 @@ internal sealed class ProducerNames(TopicCatalog catalog, Func<BrokerOptions> op
             );
         }
 
-        var opening = new ProducerOpening(partition, owner, request, options().MaxNamedProducersPerTopic);
+        var opening = new ProducerOpening(partition, owner, request, options());
         if (catalog.IsShared)
             Enqueue(opening);
         else

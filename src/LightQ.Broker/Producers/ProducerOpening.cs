@@ -10,7 +10,7 @@ internal sealed class ProducerOpening(
     Partition partition,
     IStreamOwner owner,
     in OpenProducerFrame request,
-    int mostNames
+    BrokerOptions options
 )
 {
     private readonly TaskCompletionSource<ProducerState> _done = new(
@@ -31,7 +31,8 @@ internal sealed class ProducerOpening(
             Instance = request.Instance,
             Number = request.Number,
             IsReturning = request.IsReturning,
-            MostNames = mostNames,
+            MostNames = options.MaxNamedProducersPerTopic,
+            SharePercent = options.MaxSharePercent,
             HasEnded = () => owner.HasEnded,
         };
 

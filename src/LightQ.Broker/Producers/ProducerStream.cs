@@ -62,7 +62,7 @@ public sealed class ProducerStream : OutputStream
         AckLevel = ackLevel;
         _window = window;
         _refusesAlone = refusesAlone;
-        _pending = new PendingBatches(budget);
+        _pending = new PendingBatches(budget, owner.User);
         _batches = state is null ? null : new BatchWindow();
         _resume = new ResumeItem(this);
     }

@@ -282,7 +282,7 @@ internal sealed class PartitionOpener(
     }
 
     private Partition NewDurable(Topic topic, uint index) =>
-        new(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals))
+        new(topic, index, time, p => new DelayedDelivery(p, delays, broker, refusals))
         {
             Positions = topic.Settings.IsReplicated ? new StreamPositions() : null,
             OwnerOf = id => catalog.OwnerOf(topic.Id, id),

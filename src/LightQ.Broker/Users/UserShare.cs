@@ -12,16 +12,16 @@ internal static class UserShare
     /// <param name="own">What it has.</param>
     /// <param name="all">What all have.</param>
     /// <param name="most">What there may be.</param>
-    public static bool IsUsedUp(uint user, long own, long all, long most) =>
-        HasShare(user) && Shares.Judge(own, all, most, Shares.UsualPercent) != Admission.Admitted;
+    /// <param name="percent">See <see cref="BrokerOptions.MaxSharePercent"/>.</param>
+    /// <param name="amount">What it wants.</param>
+    public static bool IsUsedUp(uint user, long own, long all, long most, int percent, long amount = 1) =>
+        HasShare(user) && Shares.Judge(own, all, most, percent, amount) != Admission.Admitted;
 
     /// <summary>Whether a user has a share at all.</summary>
     public static bool HasShare(uint user) => user != UserNumber.None;
 
-    /// <summary>
-    /// Whether shares can matter: while less than half is taken, no user has more than it leaves to others.
-    /// </summary>
-    public static bool Matters(uint user, long all, long most) => HasShare(user) && all >= (most + 1) / 2;
+    /// <summary>Whether shares can matter: not while a user could have all that is taken.</summary>
+    public static bool Matters(uint user, long all, long most, int percent) => IsUsedUp(user, all, all, most, percent);
 
     /// <summary>What was found, for the error of a user whose share is used up.</summary>
     /// <param name="own">What it has.</param>

@@ -26,7 +26,7 @@ public sealed class ServerSetting
     private ServerSetting(ServerSetting other)
         : this(other.Key, other.Flag, other.Description, other._apply, other._read)
     {
-        (IsLimit, IsLive, IsSecret) = (other.IsLimit, other.IsLive, other.IsSecret);
+        (Scope, IsLive, IsSecret) = (other.Scope, other.IsLive, other.IsSecret);
     }
 
     /// <summary>
@@ -45,7 +45,7 @@ public sealed class ServerSetting
     /// Whether the setting is one of the limits of docs/operate/limits.md: the broker counts under its key what the
     /// limit rejects.
     /// </summary>
-    public bool IsLimit { get; private init; }
+    public bool IsLimit => Scope is not null;
 
     /// <summary>
     /// Whether a running server applies a changed value when it reads its configuration file again; the other settings
@@ -59,11 +59,15 @@ public sealed class ServerSetting
     /// </summary>
     public bool IsSecret { get; private init; }
 
+    /// <summary>Whose the limit is; null for a setting that is none.</summary>
+    internal LimitScope? Scope { get; private init; }
+
     /// <summary>The same, taken over by a running server.</summary>
     internal ServerSetting Live() => new(this) { IsLive = true };
 
     /// <summary>The same, as a limit.</summary>
-    internal ServerSetting Limit() => new(this) { IsLimit = true };
+    /// <param name="scope">Whose it is.</param>
+    internal ServerSetting Limit(LimitScope scope) => new(this) { Scope = scope };
 
     /// <summary>The same, as a secret.</summary>
     internal ServerSetting Secret() => new(this) { IsSecret = true };

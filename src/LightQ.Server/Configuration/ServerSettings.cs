@@ -100,7 +100,7 @@ public static class ServerSettings
                 o => o.MaxWaitingLogins,
                 (o, v) => o with { MaxWaitingLogins = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddresses)
             .Live(),
         Server
             .Number(
@@ -109,7 +109,7 @@ public static class ServerSettings
                 o => o.MaxLoginsPerUser,
                 (o, v) => o with { MaxLoginsPerUser = v }
             )
-            .Limit()
+            .Limit(LimitScope.User)
             .Live(),
         Server.Switch(
             nameof(LightQServerOptions.Insecure),
@@ -207,7 +207,7 @@ public static class ServerSettings
                 o => o.MaxFrameBytes,
                 (o, v) => o with { MaxFrameBytes = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Request),
         DataPlane
             .Time(
                 nameof(DataPlaneOptions.Heartbeat),
@@ -215,7 +215,7 @@ public static class ServerSettings
                 o => o.Heartbeat,
                 (o, v) => o with { Heartbeat = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Connection),
         DataPlane
             .Time(
                 nameof(DataPlaneOptions.HandshakeTimeout),
@@ -223,7 +223,7 @@ public static class ServerSettings
                 o => o.HandshakeTimeout,
                 (o, v) => o with { HandshakeTimeout = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Connection),
         DataPlane
             .Number(
                 nameof(DataPlaneOptions.MaxConnections),
@@ -231,7 +231,7 @@ public static class ServerSettings
                 o => o.MaxConnections,
                 (o, v) => o with { MaxConnections = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddresses)
             .Live(),
         DataPlane
             .Number(
@@ -240,7 +240,7 @@ public static class ServerSettings
                 o => o.MaxConnectionsPerAddress,
                 (o, v) => o with { MaxConnectionsPerAddress = v }
             )
-            .Limit()
+            .Limit(LimitScope.Address)
             .Live(),
         DataPlane
             .Number(
@@ -249,7 +249,7 @@ public static class ServerSettings
                 o => o.MaxUnauthenticatedConnections,
                 (o, v) => o with { MaxUnauthenticatedConnections = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddresses)
             .Live(),
         DataPlane
             .Number(
@@ -258,7 +258,7 @@ public static class ServerSettings
                 o => o.MinFrameBytesPerSecond,
                 (o, v) => o with { MinFrameBytesPerSecond = v }
             )
-            .Limit()
+            .Limit(LimitScope.Connection)
             .Live(),
         DataPlane
             .Time(
@@ -275,7 +275,7 @@ public static class ServerSettings
                 o => o.MaxAssemblyBytes,
                 (o, v) => o with { MaxAssemblyBytes = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddressesAndUsers)
             .Live(),
         DataPlane
             .Time(
@@ -284,7 +284,7 @@ public static class ServerSettings
                 o => o.StalledReaderTimeout,
                 (o, v) => o with { StalledReaderTimeout = v }
             )
-            .Limit()
+            .Limit(LimitScope.Connection)
             .Live(),
         DataPlane.Number(
             nameof(DataPlaneOptions.MaxUnsentBytes),
@@ -299,7 +299,7 @@ public static class ServerSettings
                 o => o.MaxUnreadAnswerBytes,
                 (o, v) => o with { MaxUnreadAnswerBytes = v }
             )
-            .Limit()
+            .Limit(LimitScope.Connection)
             .Live(),
         DataPlane
             .Number(
@@ -308,7 +308,7 @@ public static class ServerSettings
                 o => o.MaxStreams,
                 (o, v) => o with { MaxStreams = v }
             )
-            .Limit()
+            .Limit(LimitScope.Connection)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxControlConnections),
@@ -316,7 +316,7 @@ public static class ServerSettings
                 o => o.MaxControlConnections,
                 (o, v) => o with { MaxControlConnections = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddresses)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxWebConnections),
@@ -324,7 +324,7 @@ public static class ServerSettings
                 o => o.MaxWebConnections,
                 (o, v) => o with { MaxWebConnections = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddresses)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxConnectionsPerAddress),
@@ -332,7 +332,7 @@ public static class ServerSettings
                 o => o.MaxConnectionsPerAddress,
                 (o, v) => o with { MaxConnectionsPerAddress = v }
             )
-            .Limit()
+            .Limit(LimitScope.Address)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxStreamsPerConnection),
@@ -340,14 +340,14 @@ public static class ServerSettings
                 o => o.MaxStreamsPerConnection,
                 (o, v) => o with { MaxStreamsPerConnection = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Connection),
         Http.Number(
                 nameof(HttpOptions.MaxCalls),
                 "Most calls at once on all connections to the control port.",
                 o => o.MaxCalls,
                 (o, v) => o with { MaxCalls = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddressesAndUsers)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxCallsPerSecond),
@@ -356,7 +356,7 @@ public static class ServerSettings
                 o => o.MaxCallsPerSecond,
                 (o, v) => o with { MaxCallsPerSecond = v }
             )
-            .Limit()
+            .Limit(LimitScope.Connection)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxMessageBytes),
@@ -364,7 +364,7 @@ public static class ServerSettings
                 o => o.MaxMessageBytes,
                 (o, v) => o with { MaxMessageBytes = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Request),
         Http.Text(
                 nameof(HttpOptions.AllowedHosts),
                 "Names, with commas, that the web port may be asked under besides localhost and addresses where no "
@@ -385,7 +385,7 @@ public static class ServerSettings
                 o => o.MaxFetchers,
                 (o, v) => o with { MaxFetchers = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByAddressesAndUsers)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxMetricsGroups),
@@ -393,7 +393,7 @@ public static class ServerSettings
                 o => o.MaxMetricsGroups,
                 (o, v) => o with { MaxMetricsGroups = v }
             )
-            .Limit()
+            .Limit(LimitScope.Request)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxRequestElements),
@@ -401,7 +401,7 @@ public static class ServerSettings
                 o => o.MaxRequestElements,
                 (o, v) => o with { MaxRequestElements = v }
             )
-            .Limit()
+            .Limit(LimitScope.Request)
             .Live(),
         Http.Number(
                 nameof(HttpOptions.MaxRequestBytes),
@@ -409,42 +409,42 @@ public static class ServerSettings
                 o => o.MaxRequestBytes,
                 (o, v) => o with { MaxRequestBytes = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Request),
         Http.Number(
                 nameof(HttpOptions.MaxHeaderBytes),
                 "All headers of a request together, in bytes.",
                 o => o.MaxHeaderBytes,
                 (o, v) => o with { MaxHeaderBytes = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Request),
         Http.Time(
                 nameof(HttpOptions.HeaderTimeout),
                 "Time a client has to send its first bytes, and the headers of a request.",
                 o => o.HeaderTimeout,
                 (o, v) => o with { HeaderTimeout = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Connection),
         Http.Time(
                 nameof(HttpOptions.IdleTimeout),
                 "How long a connection may be without a request.",
                 o => o.IdleTimeout,
                 (o, v) => o with { IdleTimeout = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Connection),
         Http.Number(
                 nameof(HttpOptions.MinBodyBytesPerSecond),
                 "Bytes a second that the body of a request must come with, on average; 0 for none.",
                 o => o.MinBodyBytesPerSecond,
                 (o, v) => o with { MinBodyBytesPerSecond = v }
             )
-            .Limit(),
+            .Limit(LimitScope.Request),
         Http.Time(
                 nameof(HttpOptions.BodyTimeout),
                 "How long a request may take from its beginning to its end.",
                 o => o.BodyTimeout,
                 (o, v) => o with { BodyTimeout = v }
             )
-            .Limit()
+            .Limit(LimitScope.Request)
             .Live(),
         Otlp.Text(
             nameof(OtlpOptions.Endpoint),
@@ -502,7 +502,7 @@ public static class ServerSettings
                 o => o.PublishWindowBytes,
                 (o, v) => o with { PublishWindowBytes = v }
             )
-            .Limit()
+            .Limit(LimitScope.Stream)
             .Live(),
         Broker.Time(
             nameof(BrokerOptions.SlowTimeout),
@@ -585,7 +585,7 @@ public static class ServerSettings
                 o => o.MaxDelayedBatches,
                 (o, v) => o with { MaxDelayedBatches = v }
             )
-            .Limit()
+            .Limit(LimitScope.PartitionSharedByUsers)
             .Live(),
         Broker
             .Number(
@@ -594,7 +594,7 @@ public static class ServerSettings
                 o => o.MaxTopics,
                 (o, v) => o with { MaxTopics = v }
             )
-            .Limit()
+            .Limit(LimitScope.Managers)
             .Live(),
         Broker
             .Number(
@@ -603,7 +603,7 @@ public static class ServerSettings
                 o => o.MaxPartitions,
                 (o, v) => o with { MaxPartitions = v }
             )
-            .Limit()
+            .Limit(LimitScope.Managers)
             .Live(),
         Broker
             .Number(
@@ -612,7 +612,7 @@ public static class ServerSettings
                 o => o.MaxGroupsPerTopic,
                 (o, v) => o with { MaxGroupsPerTopic = v }
             )
-            .Limit()
+            .Limit(LimitScope.TopicSharedByUsers)
             .Live(),
         Broker
             .Number(
@@ -621,7 +621,7 @@ public static class ServerSettings
                 o => o.MaxNamedProducersPerTopic,
                 (o, v) => o with { MaxNamedProducersPerTopic = v }
             )
-            .Limit()
+            .Limit(LimitScope.TopicSharedByUsers)
             .Live(),
         Broker
             .Bytes(
@@ -630,11 +630,11 @@ public static class ServerSettings
                 o => o.MaxPendingBytes,
                 (o, v) => o with { MaxPendingBytes = v }
             )
-            .Limit()
+            .Limit(LimitScope.SharedByUsers)
             .Live(),
         Broker
             .Number(nameof(BrokerOptions.MaxUsers), "Most users.", o => o.MaxUsers, (o, v) => o with { MaxUsers = v })
-            .Limit()
+            .Limit(LimitScope.Administrators)
             .Live(),
         Broker
             .Number(
@@ -643,7 +643,7 @@ public static class ServerSettings
                 o => o.MaxSharePercent,
                 (o, v) => o with { MaxSharePercent = v }
             )
-            .Limit()
+            .Limit(LimitScope.Source)
             .Live(),
         Broker
             .Number(
@@ -652,7 +652,7 @@ public static class ServerSettings
                 o => o.MaxGrantsPerUser,
                 (o, v) => o with { MaxGrantsPerUser = v }
             )
-            .Limit()
+            .Limit(LimitScope.User)
             .Live(),
         Broker
             .Number(
@@ -661,7 +661,7 @@ public static class ServerSettings
                 o => o.MaxTokensPerUser,
                 (o, v) => o with { MaxTokensPerUser = v }
             )
-            .Limit()
+            .Limit(LimitScope.User)
             .Live(),
     ];
 

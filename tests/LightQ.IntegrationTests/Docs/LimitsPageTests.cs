@@ -34,8 +34,29 @@ public sealed partial class LimitsPageTests
         Assert.Equal(setting.Read(new LightQServerOptions()), row[1]);
         Assert.Equal(Allowed(setting), row[2]);
         Assert.All(row, cell => Assert.NotEmpty(cell));
-        Assert.Equal(5, row.Length);
-        Assert.Equal(!setting.IsLive, row[3].EndsWith("(2)", StringComparison.Ordinal)); // What needs a restart.
+        Assert.Equal(6, row.Length);
+        Assert.Equal(Text(setting.Scope!.Value), row[3]);
+        Assert.Equal(!setting.IsLive, row[4].EndsWith("(2)", StringComparison.Ordinal)); // What needs a restart.
+    }
+
+    /// <summary>
+    /// What all count in together has shares, or takes a right that few have: the place that counts it asks the rule of
+    /// shares. A new limit without one must say here whose it is.
+    /// </summary>
+    [Theory]
+    [MemberData(nameof(Limits))]
+    public void What_all_count_in_together_asks_the_rule_of_shares(string key)
+    {
+        LimitScope scope = ServerSettings.All.Single(s => s.Key == key).Scope!.Value;
+        if (!scope.ToString().Contains("Shared", StringComparison.Ordinal) || key == "MaxWaitingLogins")
+            return; // Addresses take turns there (FairQueue): the one that has most gives way.
+        string name = key.Split(':')[^1];
+        Assert.Contains(
+            Directory
+                .EnumerateFiles(SourceTree.PathOf("src"), "*.cs", SearchOption.AllDirectories)
+                .Select(File.ReadAllText),
+            text => text.Contains($"nameof({OptionsOf(key)}.{name})", StringComparison.Ordinal) && Rule().IsMatch(text)
+        );
     }
 
     [Fact]
@@ -53,6 +74,28 @@ public sealed partial class LimitsPageTests
         Assert.All(named, n => Assert.Contains(n, limits));
     }
 
+    private static string Text(LimitScope scope) =>
+        scope switch
+        {
+            LimitScope.Request => "a request",
+            LimitScope.Stream => "a stream",
+            LimitScope.Connection => "a connection",
+            LimitScope.Address => "an address",
+            LimitScope.User => "a user",
+            LimitScope.Source => "an address or user",
+            LimitScope.SharedByAddresses => "all, in shares of addresses",
+            LimitScope.SharedByUsers => "all, in shares of users",
+            LimitScope.SharedByAddressesAndUsers => "all, in shares of addresses and users",
+            LimitScope.TopicSharedByUsers => "a topic, in shares of users",
+            LimitScope.PartitionSharedByUsers => "a partition, in shares of users",
+            LimitScope.Managers => "who may manage topics",
+            LimitScope.Administrators => "administrators",
+            _ => throw new ArgumentOutOfRangeException(nameof(scope), scope, "a scope of limits"),
+        };
+
+    private static string OptionsOf(string key) =>
+        key.Split(':') is [{ } section, _] ? $"{section}Options" : nameof(LightQServerOptions);
+
     private static string KeyOf(string options, string name) =>
         options == nameof(LightQServerOptions) ? name : $"{options[..^"Options".Length]}:{name}";
 
@@ -67,6 +110,9 @@ public sealed partial class LimitsPageTests
         );
         return refused.Message.Split("; allowed: ")[1].TrimEnd('.');
     }
+
+    [GeneratedRegex(@"\b(UserShare|Shares|ConnectionGate|Admission)\b")]
+    private static partial Regex Rule();
 
     [GeneratedRegex("^\\| `[A-Z].*\\|$", RegexOptions.Multiline)]
     private static partial Regex Row();

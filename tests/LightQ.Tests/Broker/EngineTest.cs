@@ -108,7 +108,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
             epoch,
             ackLevel,
             window,
-            new PendingBudget(static () => long.MaxValue, new LimitRefusals()),
+            new PendingBudget(static () => new BrokerOptions(), new LimitRefusals()),
             refusesAlone
         );
         Partition.Attach(producer);

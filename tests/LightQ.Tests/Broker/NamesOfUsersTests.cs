@@ -226,6 +226,26 @@ public sealed class NamesOfUsersTests : IDisposable
     }
 
     [Fact]
+    public void A_user_has_as_many_bytes_that_wait_for_room_as_it_leaves_to_others()
+    {
+        var refusals = new LimitRefusals();
+        var options = new BrokerOptions { MaxPendingBytes = 100 };
+        var budget = new PendingBudget(() => options, refusals);
+        Assert.True(budget.TryTake(Mallory, 60, out _)); // The first needs nothing but room.
+        Assert.False(budget.TryTake(Mallory, 10, out string reason));
+        Assert.Contains("The user has 60 of 60 bytes", reason, StringComparison.Ordinal);
+        Assert.True(budget.TryTake(Alice, 20, out _));
+        Assert.False(budget.TryTake(Alice, 20, out _));
+        Assert.True(budget.TryTake(Nobody, 20, out _));
+        Assert.False(budget.TryTake(Alice + 1, 1, out reason));
+        Assert.Contains("keeps no more batches", reason, StringComparison.Ordinal);
+        budget.Give(Mallory, 60);
+        options = options with { MaxSharePercent = 100 }; // Nothing is kept for others.
+        Assert.True(budget.TryTake(Mallory, 60, out _));
+        Assert.Equal((100, 3), (budget.Used, refusals[nameof(BrokerOptions.MaxPendingBytes)]));
+    }
+
+    [Fact]
     public async Task A_user_made_again_is_another_and_no_two_users_have_one_number()
     {
         await using LightQBroker broker = await OpenAsync();
