@@ -40,7 +40,6 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly PartitionOpener _opener;
     private readonly TopicRemover _remover;
     private readonly Replicas _replicas;
-    private readonly StreamSweeper? _sweeper;
     private readonly BackupSource _backups;
     private readonly ReplicaMaker _replicaMaker;
     private readonly SpillStore _spills;
@@ -161,8 +160,8 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog.Follow();
             if (options.Replication is { } replication)
             {
-                _sweeper = new StreamSweeper(_catalog, replication, () => _options.StorageEvents, time);
-                _sweeper.Begin();
+                Streams = new StreamCensus(_catalog, replication, time);
+                Streams.Begin();
                 _replicas.BeginWatch(this, _housekeeping);
             }
         }
@@ -209,6 +208,12 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>The topics with replicas, and the nodes that share them.</summary>
     internal Replicas Replicas => _replicas;
+
+    /// <summary>The catalog.</summary>
+    internal TopicCatalog Catalog => _catalog;
+
+    /// <summary>The streams of the cluster that no topic has; null without one.</summary>
+    internal StreamCensus? Streams { get; }
 
     /// <summary>Brings dead letters to other nodes; null where there are none.</summary>
     internal ILetterCarrier? LetterCarrier { get; set; }
@@ -575,8 +580,8 @@ public sealed class LightQBroker : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         _stopping = true;
-        if (_sweeper is not null)
-            await _sweeper.DisposeAsync().ConfigureAwait(false);
+        if (Streams is not null)
+            await Streams.DisposeAsync().ConfigureAwait(false);
         await _replicaMaker.DisposeAsync().ConfigureAwait(false);
         await _catalog.StopFollowingAsync().ConfigureAwait(false);
         await _replicas.DisposeAsync().ConfigureAwait(false);

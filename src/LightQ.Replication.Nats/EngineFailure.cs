@@ -9,6 +9,9 @@ namespace LightQ.Replication.Nats;
 /// <summary>Makes one kind of exception of what the client throws.</summary>
 internal static class EngineFailure
 {
+    /// <summary>The servers' code for a stream that they do not have.</summary>
+    public const int StreamNotFound = 10059;
+
     /// <summary>Runs a request for so long; whatever fails says what was asked and what the server said.</summary>
     public static async ValueTask<T> Guard<T>(
         string asked,
@@ -25,7 +28,10 @@ internal static class EngineFailure
         }
         catch (Exception e) when (IsOfEngine(e) && !cancellationToken.IsCancellationRequested)
         {
-            throw new ReplicationException($"{asked}: {Describe(e)}", e);
+            throw new ReplicationException($"{asked}: {Describe(e)}", e)
+            {
+                IsLoss = e is NatsJSApiException { Error.ErrCode: StreamNotFound },
+            };
         }
     }
 

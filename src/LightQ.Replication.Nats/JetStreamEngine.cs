@@ -21,8 +21,7 @@ public sealed class JetStreamEngine : IReplicationEngine
     /// </summary>
     internal const int HeaderBytes = 1024;
 
-    private const int StreamNotFound = 10059,
-        NameInUse = 10058;
+    private const int NameInUse = 10058;
 
     private static readonly TimeSpan FiguresFor = TimeSpan.FromSeconds(2);
 
@@ -132,7 +131,7 @@ public sealed class JetStreamEngine : IReplicationEngine
                     {
                         return await Api.DeleteStreamAsync(name, waiting).ConfigureAwait(false);
                     }
-                    catch (NatsJSApiException e) when (e.Error.ErrCode == StreamNotFound)
+                    catch (NatsJSApiException e) when (e.Error.ErrCode == EngineFailure.StreamNotFound)
                     {
                         return false;
                     }

@@ -107,6 +107,34 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
         return new(state.Messages == 0 ? state.LastSeq + 1 : state.FirstSeq, state.LastSeq);
     }
 
+    public async ValueTask<StreamReport> ExamineAsync(CancellationToken cancellationToken)
+    {
+        INatsJSStream stream;
+        try
+        {
+            stream = await EngineFailure
+                .Guard(
+                    $"Look at stream {Name}",
+                    engine.Options.RequestTimeout,
+                    waiting => engine.Api.GetStreamAsync(Name, cancellationToken: waiting),
+                    cancellationToken
+                )
+                .ConfigureAwait(false);
+        }
+        catch (ReplicationException e) when (e.IsLoss)
+        {
+            return new StreamReport(IsThere: false, default, Entries: 0, Altered: null);
+        }
+        StreamState state = stream.Info.State;
+        StreamConfig found = stream.Info.Config;
+        return new StreamReport(
+            IsThere: true,
+            new StreamBounds(state.Messages == 0 ? state.LastSeq + 1 : state.FirstSeq, state.LastSeq),
+            (ulong)state.Messages,
+            StreamSettings.FindDifference(StreamSettings.Create(Names, found.NumReplicas), found)
+        );
+    }
+
     public ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken) =>
         MessageQuery.AskAnyAsync(engine, Names, new(sequence), cancellationToken);
 
@@ -162,18 +190,22 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
         }
     }
 
-    public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
+    public ValueTask<ulong> PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
         EngineVersion.Compare(engine.ServerVersion, EngineVersion.FirstWithSafePurge) < 0
-            ? ValueTask.CompletedTask
+            ? ValueTask.FromResult(0UL)
             : PurgeOnAnyVersionAsync(kind, before, cancellationToken);
 
     /// <summary>Purges even where a server that starts again would remove more than that.</summary>
-    internal async ValueTask PurgeOnAnyVersionAsync(EntryKind kind, ulong before, CancellationToken cancellationToken)
+    internal async ValueTask<ulong> PurgeOnAnyVersionAsync(
+        EntryKind kind,
+        ulong before,
+        CancellationToken cancellationToken
+    )
     {
         // 0 would mean no limit to the servers, and 1 has nothing below it.
         if (before <= 1)
-            return;
-        await EngineFailure
+            return 0;
+        StreamPurgeResponse answer = await EngineFailure
             .Guard(
                 $"Purge stream {Name}",
                 engine.Options.ChangeTimeout,
@@ -186,6 +218,7 @@ internal sealed class JetStreamStream(JetStreamEngine engine, string name) : IRe
                 cancellationToken
             )
             .ConfigureAwait(false);
+        return (ulong)answer.Purged;
     }
 
     /// <summary>The first entry from one sequence to another, as the leader has it.</summary>

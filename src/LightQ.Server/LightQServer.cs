@@ -472,6 +472,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
         (string data, string control) = ((IServerOperations)this).GetAddresses();
         _broker.Replicas.Members?.Advertise(data, control);
+        _readiness.Follow(_broker.Options.Replication?.Conditions);
         _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         if (_security.Access.IsLimitedToAdmin)

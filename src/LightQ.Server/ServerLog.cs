@@ -271,6 +271,24 @@ internal static partial class ServerLog
     )]
     public static partial void NodeClockDiffers(ILogger logger, string node, long milliseconds);
 
+    [LoggerMessage(2120, LogLevel.Error, "Condition {Kind} of {Subject}: {Detail}. {Remedy}")]
+    public static partial void ConditionFailed(
+        ILogger logger,
+        string kind,
+        string subject,
+        string detail,
+        string remedy
+    );
+
+    [LoggerMessage(2121, LogLevel.Warning, "Condition {Kind} of {Subject}: {Detail}. {Remedy}")]
+    public static partial void ConditionSeen(ILogger logger, string kind, string subject, string detail, string remedy);
+
+    [LoggerMessage(2122, LogLevel.Warning, "Condition {Kind} of {Subject} is over")]
+    public static partial void ConditionOver(ILogger logger, string kind, string subject);
+
+    [LoggerMessage(2123, LogLevel.Warning, "Removed {What}: {Why}")]
+    public static partial void Removed(ILogger logger, string what, string why);
+
     [LoggerMessage(
         2110,
         LogLevel.Warning,

@@ -112,6 +112,8 @@ internal sealed class CatalogDecisions(
             catch (Exception e) when (e is ReplicationException or JournalFormatException)
             {
                 reason = e.Message;
+                if (e is ReplicationException { IsLoss: true } && catalog.Failure is not null)
+                    break;
             }
             catch (OperationCanceledException)
             {

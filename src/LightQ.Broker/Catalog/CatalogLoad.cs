@@ -8,7 +8,8 @@ namespace LightQ.Broker.Catalog;
 /// <param name="Tables">What it adds up to.</param>
 /// <param name="Applied">The sequence up to which that is.</param>
 /// <param name="CopiedAt">The sequence that the copy stands for; 0 without one.</param>
-internal sealed record CatalogLoad(CatalogTables Tables, ulong Applied, ulong CopiedAt)
+/// <param name="LastId">The id of the entry at <paramref name="Applied"/>.</param>
+internal sealed record CatalogLoad(CatalogTables Tables, ulong Applied, ulong CopiedAt, Guid LastId)
 {
     /// <exception cref="ReplicationException">
     /// The engine cannot be reached, or entries are missing, be it because another node purges right now.
@@ -28,7 +29,10 @@ internal sealed record CatalogLoad(CatalogTables Tables, ulong Applied, ulong Co
         {
             throw new ReplicationException(
                 $"Stream {stream.Name} ends at {bounds.Last}, and its last entry that can be read is {last}."
-            );
+            )
+            {
+                IsLoss = true,
+            };
         }
 
         (ulong Sequence, CatalogEntry Entry)[] copy = FindCopy(entries);
@@ -41,7 +45,10 @@ internal sealed record CatalogLoad(CatalogTables Tables, ulong Applied, ulong Co
             {
                 throw new ReplicationException(
                     $"Stream {stream.Name} has no entry {next}, and has {sequence} behind it."
-                );
+                )
+                {
+                    IsLoss = true,
+                };
             }
             next++;
         }
@@ -57,7 +64,7 @@ internal sealed record CatalogLoad(CatalogTables Tables, ulong Applied, ulong Co
                 tables.Apply(record, isLocal: false);
             }
         }
-        return new CatalogLoad(tables, bounds.Last, at);
+        return new CatalogLoad(tables, bounds.Last, at, entries.Count == 0 ? Guid.Empty : entries[^1].Entry.Id);
     }
 
     /// <summary>The parts of the last copy that is complete; none when none is.</summary>

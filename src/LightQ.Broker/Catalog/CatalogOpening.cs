@@ -30,6 +30,30 @@ internal static class CatalogOpening
         return new TopicCatalog(Path.Combine(directory, TopicCatalog.DirectoryName), environment, failureChanged);
     }
 
+    private static StreamRecordLog OpenLog(
+        string directory,
+        ClusterMembership? before,
+        ReplicationOptions replication,
+        TimeProvider time,
+        Action<JournalFailure?> failureChanged
+    )
+    {
+        try
+        {
+            return Task.Run(() =>
+                    StreamRecordLog.OpenAsync(replication, isMember: before is not null, time, failureChanged)
+                )
+                .GetAwaiter()
+                .GetResult();
+        }
+        catch (ReplicationException e) when (e.IsLoss)
+        {
+            throw before is null
+                ? new BrokerException(ErrorCode.NotSupported, e.Message)
+                : before.Refuse(directory, e.Message);
+        }
+    }
+
     private static TopicCatalog OpenShared(
         string directory,
         JournalEnvironment environment,
@@ -39,11 +63,7 @@ internal static class CatalogOpening
     )
     {
         var before = ClusterMembership.Read(directory);
-        StreamRecordLog log = Task.Run(() =>
-                StreamRecordLog.OpenAsync(replication, mayBegin: before is null, time, failureChanged)
-            )
-            .GetAwaiter()
-            .GetResult();
+        StreamRecordLog log = OpenLog(directory, before, replication, time, failureChanged);
         try
         {
             var now = ClusterMembership.Check(directory, before, replication, log.Tables);

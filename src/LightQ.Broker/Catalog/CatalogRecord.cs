@@ -188,7 +188,15 @@ internal sealed record CatalogRecord
     /// <param name="Id">Its id.</param>
     /// <param name="Created">When its first node began it.</param>
     /// <param name="Secret">By which its nodes know each other; null where an earlier version began it.</param>
-    internal sealed record ClusterEntry(Guid Id, DateTimeOffset Created, byte[]? Secret = null)
+    /// <param name="Rewritten">How often the catalog was written anew from what a node knew of it.</param>
+    /// <param name="RewrittenFrom">Up to which entry of the stream before it that node had applied that.</param>
+    internal sealed record ClusterEntry(
+        Guid Id,
+        DateTimeOffset Created,
+        byte[]? Secret = null,
+        int Rewritten = 0,
+        ulong RewrittenFrom = 0
+    )
     {
         private const int SecretBytes = 32;
 

@@ -61,6 +61,17 @@ internal sealed record ClusterMembership(Guid ClusterId, string Cluster, string 
         );
     }
 
+    /// <summary>Refuses a directory that belongs to this, because of what was found.</summary>
+    /// <param name="directory">The directory.</param>
+    /// <param name="found">What was found; goes on behind "and".</param>
+    public DataDirectoryException Refuse(string directory, string found) =>
+        new(
+            directory,
+            $"The data directory '{directory}' belongs to the node '{Node}' of the cluster '{Cluster}', {ClusterId}, "
+                + $"and {found}",
+            new InvalidOperationException(FileName)
+        );
+
     /// <summary>Writes the file.</summary>
     public void Write(string directory)
     {
@@ -88,29 +99,21 @@ internal sealed record ClusterMembership(Guid ClusterId, string Cluster, string 
         CatalogTables tables
     )
     {
-        string? mistake = (before, tables.Cluster) switch
+        string? mistake = (before, tables.Cluster!) switch
         {
             (null, _) => null,
-            (_, null) =>
-                $"the catalog of the cluster '{options.Cluster}' is empty: Cluster:Engine is another than before, or "
-                    + $"has lost its streams",
             var (known, found) when known.ClusterId != found.Id =>
                 $"the catalog of the cluster '{options.Cluster}' is that of another cluster, {found.Id}, made "
-                    + $"{found.Created:u}: Cluster:Engine or Cluster:Name is another than before",
+                    + $"{found.Created:u}: Cluster:Engine or Cluster:Name is another than before, or the cluster was "
+                    + $"begun anew. Set them to those of {known.ClusterId}; or, to join {found.Id}, start with an "
+                    + "empty data directory. This one stays as it is",
             var (known, _) when known.Node != options.Node && tables.Topics.Any(t => t.Node == known.Node) =>
                 $"Cluster:Node is '{options.Node}', and the catalog has topics on '{known.Node}', whose messages are "
                     + $"here: set Cluster:Node to it, or delete those topics",
             _ => null,
         };
         if (mistake is not null)
-        {
-            throw new DataDirectoryException(
-                directory,
-                $"The data directory '{directory}' belongs to the node '{before!.Node}' of the cluster "
-                    + $"'{before.Cluster}', {before.ClusterId}, and {mistake}.",
-                new InvalidOperationException(FileName)
-            );
-        }
+            throw before!.Refuse(directory, $"{mistake}.");
         return new ClusterMembership(tables.Cluster!.Id, options.Cluster, options.Node);
     }
 }

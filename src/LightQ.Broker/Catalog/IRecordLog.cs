@@ -11,7 +11,10 @@ internal interface IRecordLog : IDisposable
     /// <summary>Whether other nodes change the same catalog.</summary>
     bool IsShared { get; }
 
-    /// <summary>The last sequence that the tables hold; only grows, and stays 0 where no other node writes.</summary>
+    /// <summary>
+    /// The last sequence that the tables hold; grows, unless the stream was written anew, and stays 0 where no other
+    /// node writes.
+    /// </summary>
     ulong Applied { get; }
 
     /// <summary>Why what is stored is not, or may not be, what counts here; null while it is.</summary>

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Replication;
 using LightQ.Storage;
 
@@ -18,8 +19,12 @@ internal sealed class StreamRecordLog : IRecordLog
         // Shorter ones are elections of the engine, of which nobody has to be told.
         LongestSilence = TimeSpan.FromSeconds(5);
 
+    /// <summary>Of so many looks that find nothing new, one compares what is there with what was applied.</summary>
+    private const int LooksPerComparison = 10;
+
     private readonly IReplicatedStream _stream;
     private readonly ReplicationOptions _options;
+    private readonly CatalogEnd _end;
     private readonly TimeProvider _time;
     private readonly Action<JournalFailure?> _failureChanged;
     private readonly SemaphoreSlim _reading = new(1),
@@ -35,6 +40,9 @@ internal sealed class StreamRecordLog : IRecordLog
     private int _copies; // That are complete, as far as they are applied here.
     private ulong _applied,
         _copiedAt;
+    private Guid _appliedId; // Of the entry there: a stream that was made anew has another.
+    private int _looks;
+    private volatile ReplicationException? _lost;
 
     private StreamRecordLog(
         IReplicatedStream stream,
@@ -46,11 +54,13 @@ internal sealed class StreamRecordLog : IRecordLog
     {
         _stream = stream;
         _options = options;
+        _end = new CatalogEnd(stream.Name);
         _time = time;
         _failureChanged = failureChanged;
         Tables = load.Tables;
         _applied = load.Applied;
         _copiedAt = load.CopiedAt;
+        _appliedId = load.LastId;
     }
 
     /// <summary>What its records add up to.</summary>
@@ -65,69 +75,30 @@ internal sealed class StreamRecordLog : IRecordLog
     /// <inheritdoc/>
     public JournalFailure? Failure => _failure;
 
+    /// <summary>What the stream has lost, or why it is another one; null while it is neither.</summary>
+    public string? Loss => _lost?.Message;
+
     /// <summary>Opens the catalog of a cluster, or makes it; tries for a while.</summary>
     /// <param name="options">The cluster.</param>
-    /// <param name="mayBegin">Whether this node may make the catalog: not when it has belonged to the cluster.</param>
+    /// <param name="isMember">Whether this node has belonged to the cluster: then it never makes the catalog.</param>
     /// <param name="time">The clock.</param>
     /// <param name="failureChanged">
     /// Called when the stream cannot be read, and with null when it can again; nothing is locked.
     /// </param>
-    /// <exception cref="ReplicationException">The stream cannot be read.</exception>
+    /// <exception cref="ReplicationException">
+    /// The stream cannot be read; or the catalog is lost (<see cref="ReplicationException.IsLoss"/>).
+    /// </exception>
     public static async Task<StreamRecordLog> OpenAsync(
         ReplicationOptions options,
-        bool mayBegin,
+        bool isMember,
         TimeProvider time,
         Action<JournalFailure?> failureChanged
     )
     {
-        using var patience = new CancellationTokenSource(options.CatalogPatience, time);
-        JournalFailure? failure = null;
-        while (true)
-        {
-            try
-            {
-                IReplicatedStream stream = await options
-                    .Engine.CreateStreamAsync(options.CatalogStream, options.CatalogReplicas, patience.Token)
-                    .ConfigureAwait(false);
-                CatalogLoad load = await CatalogLoad.ReadAsync(stream, patience.Token).ConfigureAwait(false);
-                if (load.Tables.Cluster is not null || !mayBegin)
-                {
-                    if (failure is not null)
-                        failureChanged(null);
-                    return new StreamRecordLog(stream, options, load, time, failureChanged);
-                }
-                var first = new CatalogRecord
-                {
-                    Cluster = new CatalogRecord.ClusterEntry(
-                        Guid.NewGuid(),
-                        time.GetUtcNow(),
-                        CatalogRecord.ClusterEntry.NewSecret()
-                    ),
-                };
-                // Whatever becomes of it: the next read says which node was the first.
-                await stream
-                    .AppendAsync(
-                        EntryKind.Data,
-                        new CatalogEntry(Guid.NewGuid(), [first]).Write(),
-                        load.Applied,
-                        patience.Token
-                    )
-                    .ConfigureAwait(false);
-            }
-            catch (Exception e) when (e is ReplicationException or OperationCanceledException)
-            {
-                if (patience.IsCancellationRequested)
-                {
-                    throw new ReplicationException(
-                        $"The cluster's catalog cannot be read: {failure?.Exception.Message ?? e.Message}",
-                        e
-                    );
-                }
-                if (failure is null)
-                    failureChanged(failure = FailureOf(e));
-                await Task.Delay(Poll, CancellationToken.None).ConfigureAwait(false);
-            }
-        }
+        (IReplicatedStream stream, CatalogLoad load) = await new CatalogBeginning(options, isMember)
+            .WaitAsync(time, failureChanged)
+            .ConfigureAwait(false);
+        return new StreamRecordLog(stream, options, load, time, failureChanged);
     }
 
     /// <inheritdoc/>
@@ -173,6 +144,42 @@ internal sealed class StreamRecordLog : IRecordLog
         return reading.Task.WaitAsync(cancellationToken);
     }
 
+    /// <summary>
+    /// Writes the stream anew from what this node knows, if it has lost something. The other nodes take it for the
+    /// catalog if that is at least what they know.
+    /// </summary>
+    /// <param name="cancellationToken">Stops it; an unfinished stream is nobody's catalog.</param>
+    /// <exception cref="ReplicationException">The engine does not take it.</exception>
+    public async Task RewriteAsync(CancellationToken cancellationToken)
+    {
+        await _appending.WaitAsync(cancellationToken).ConfigureAwait(false);
+        await _reading.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            CatalogRecord[] live;
+            lock (Tables.Lock)
+            {
+                var cluster = new CatalogRecord
+                {
+                    Cluster = Tables.Cluster! with
+                    {
+                        Rewritten = Tables.Cluster.Rewritten + 1,
+                        RewrittenFrom = _applied,
+                    },
+                };
+                live = [cluster, .. Tables.Live().Where(r => r.Cluster is null)];
+            }
+            CatalogLoad load = await CatalogRewrite.RunAsync(_options, live, cancellationToken).ConfigureAwait(false);
+            lock (Tables.Lock)
+                Adopt(load);
+        }
+        finally
+        {
+            _reading.Release();
+            _appending.Release();
+        }
+    }
+
     /// <inheritdoc/>
     public void Follow(Action news) => _following = Task.Run(() => FollowAsync(news, _stopFollowing.Token));
 
@@ -190,18 +197,17 @@ internal sealed class StreamRecordLog : IRecordLog
         StopFollowingAsync().AsTask().GetAwaiter().GetResult();
     }
 
-    private static JournalFailure FailureOf(Exception e) =>
-        new($"the cluster's catalog cannot be read: {e.Message}", e);
-
     private async Task FollowAsync(Action news, CancellationToken cancellationToken)
     {
-        long? silentSince = null;
+        long? silentSince = null,
+            lostSince = null;
         while (!cancellationToken.IsCancellationRequested)
         {
             try
             {
                 await CatchUpAsync(cancellationToken).ConfigureAwait(false);
-                silentSince = null;
+                silentSince = lostSince = null;
+                SetLost(null);
                 SetFailure(null);
                 news();
                 if (_isCopyDue)
@@ -219,19 +225,66 @@ internal sealed class StreamRecordLog : IRecordLog
                             or OperationCanceledException
                 )
             {
-                if (silentSince is not { } since)
-                    silentSince = Stopwatch.GetTimestamp(); // The polls wait by that clock, too.
-                else if (Stopwatch.GetElapsedTime(since) >= LongestSilence)
+                long now = Stopwatch.GetTimestamp(); // The polls wait by that clock, too.
+                silentSince ??= now;
+                lostSince = e is ReplicationException { IsLoss: true } ? lostSince ?? now : null;
+                if (lostSince is { } lost && Stopwatch.GetElapsedTime(lost, now) >= _options.LostAfter)
+                    SetLost((ReplicationException)e);
+                if (_lost is not null || Stopwatch.GetElapsedTime(silentSince.Value, now) >= LongestSilence)
                     SetFailure(e);
             }
             await Task.Delay(Poll, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 
+    /// <summary>
+    /// What the stream says is not taken for the cluster's catalog, and what was applied goes on to count, until the
+    /// stream has that again.
+    /// </summary>
+    private void SetLost(ReplicationException? reason)
+    {
+        if (_lost?.Message == reason?.Message)
+            return;
+        _lost = reason;
+        if (reason is null)
+        {
+            _options.Conditions.End(ConditionKind.CatalogLost, _stream.Name);
+            return;
+        }
+        _options.Conditions.Begin(
+            ConditionKind.CatalogLost,
+            _stream.Name,
+            reason.Message,
+            "Nothing of it is applied. 'lightq cluster repair --catalog' writes it anew from what this broker knows; "
+                + "see docs/operate/cluster.md."
+        );
+    }
+
+    /// <summary>A stream that was made anew may end where the other one did.</summary>
+    private async Task CompareAsync(ulong applied, CancellationToken cancellationToken)
+    {
+        // When it is another one, the next look compares, too.
+        if (
+            applied != 0
+            && _looks == LooksPerComparison
+            && await _stream.GetAsync(applied, cancellationToken).ConfigureAwait(false) is { } entry
+        )
+        {
+            DemandSame(entry);
+        }
+        _looks = _looks == LooksPerComparison ? 0 : _looks + 1;
+    }
+
+    private void DemandSame(in StreamEntry entry)
+    {
+        lock (Tables.Lock)
+            _end.Demand(entry, _applied, _appliedId);
+    }
+
     private void SetFailure(Exception? error)
     {
         JournalFailure? before = _failure;
-        _failure = error is null ? null : FailureOf(error);
+        _failure = error is null ? null : CatalogBeginning.FailureOf(error);
         if ((_failure is null) != (before is null))
             _failureChanged(_failure);
     }
@@ -251,6 +304,8 @@ internal sealed class StreamRecordLog : IRecordLog
             bool isReadOn = false;
             while (true)
             {
+                if (_lost is { } lost)
+                    throw UnstoredException.Unreachable(lost.Message);
                 SentEntry? sent = null;
                 lock (Tables.Lock)
                 {
@@ -300,6 +355,8 @@ internal sealed class StreamRecordLog : IRecordLog
             catch (Exception e) when (e is ReplicationException or JournalFormatException)
             {
                 reason = e.Message;
+                if (_lost is not null)
+                    break;
             }
             catch (OperationCanceledException)
             {
@@ -417,29 +474,91 @@ internal sealed class StreamRecordLog : IRecordLog
         {
             lock (_sharing)
                 _nextReading = null;
-            StreamBounds bounds = await _stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
-            ulong applied;
-            lock (Tables.Lock)
-                applied = _applied;
-            if (bounds.Last <= applied)
-                return;
-            await foreach (
-                StreamEntry entry in _stream
-                    .ReadAsync(applied + 1, bounds.Last, cancellationToken)
-                    .ConfigureAwait(false)
-            )
+            try
             {
-                if (!TryApply(entry))
-                {
-                    await ReloadAsync(cancellationToken).ConfigureAwait(false);
-                    return;
-                }
+                await ReadNewAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch (ReplicationException e) when (e.IsLoss)
+            {
+                if (!await TryAdoptAsync(cancellationToken).ConfigureAwait(false))
+                    throw;
             }
         }
         finally
         {
             _reading.Release();
         }
+    }
+
+    private async Task ReadNewAsync(CancellationToken cancellationToken)
+    {
+        ulong applied = Applied; // Before the question: what this node stores meanwhile is no part of the answer.
+        StreamBounds bounds = await _stream.GetBoundsAsync(cancellationToken).ConfigureAwait(false);
+        _end.Demand(bounds, applied);
+        lock (Tables.Lock)
+            applied = _applied;
+        if (bounds.Last <= applied)
+        {
+            await CompareAsync(applied, cancellationToken).ConfigureAwait(false);
+            return;
+        }
+        bool isFirst = true;
+        await foreach (
+            StreamEntry entry in _stream
+                .ReadAsync(Math.Max(applied, 1), bounds.Last, cancellationToken)
+                .ConfigureAwait(false)
+        )
+        {
+            DemandSame(entry);
+            bool isHole = isFirst && applied != 0 && entry.Sequence != applied;
+            isFirst = false;
+            if (isHole || !TryApply(entry))
+            {
+                await ReloadAsync(cancellationToken).ConfigureAwait(false);
+                return;
+            }
+        }
+    }
+
+    /// <summary>
+    /// Takes the stream for the cluster's catalog again, though it is another than before, if a node has written it
+    /// anew that knew at least as much as this one.
+    /// </summary>
+    private async Task<bool> TryAdoptAsync(CancellationToken cancellationToken)
+    {
+        CatalogLoad load;
+        try
+        {
+            load = await CatalogLoad.ReadAsync(_stream, cancellationToken).ConfigureAwait(false);
+        }
+        catch (ReplicationException)
+        {
+            return false; // What was found before says more.
+        }
+        lock (Tables.Lock)
+        {
+            if (
+                load.Tables.Cluster is not { } found
+                || found.Id != Tables.Cluster!.Id
+                || found.Rewritten <= Tables.Cluster.Rewritten
+                || found.RewrittenFrom < _applied
+            )
+            {
+                return false;
+            }
+            Adopt(load);
+            return true;
+        }
+    }
+
+    /// <summary>Begins anew with a stream. The tables are locked.</summary>
+    private void Adopt(CatalogLoad load)
+    {
+        lock (load.Tables.Lock)
+            Tables.Become(load.Tables);
+        (_applied, _appliedId, _copiedAt) = (load.Applied, load.LastId, load.CopiedAt);
+        _copies++;
+        _sent.Clear(); // Nobody will know.
     }
 
     /// <returns>Whether what is in front of it was applied: else it is purged, and a copy has it.</returns>
@@ -469,7 +588,7 @@ internal sealed class StreamRecordLog : IRecordLog
             _copiedAt = Math.Max(_copiedAt, entry.Copy.At);
             _copies++;
         }
-        _applied = sequence;
+        (_applied, _appliedId) = (sequence, entry.Id);
         own?.Applied?.Invoke();
         // What was sent for this sequence is this, or is refused for good.
         foreach (SentEntry sent in _sent.Where(s => s.Sequence == sequence).ToArray())
@@ -485,11 +604,12 @@ internal sealed class StreamRecordLog : IRecordLog
         CatalogLoad load = await CatalogLoad.ReadAsync(_stream, cancellationToken).ConfigureAwait(false);
         lock (Tables.Lock)
         {
+            _end.Demand(load.Tables, Tables);
             if (load.Applied <= _applied)
                 return;
             lock (load.Tables.Lock)
                 Tables.Become(load.Tables);
-            _applied = load.Applied;
+            (_applied, _appliedId) = (load.Applied, load.LastId);
             _copiedAt = Math.Max(_copiedAt, load.CopiedAt);
             _copies++;
             _sent.RemoveAll(s => s.Sequence <= _applied); // Nobody will know.
@@ -514,7 +634,7 @@ internal sealed class StreamRecordLog : IRecordLog
                 _isCopyDue = false;
                 before = _copies;
                 at = _applied;
-                if (at - _copiedAt < (ulong)_options.RecordsPerCopy)
+                if (_lost is not null || at - _copiedAt < (ulong)_options.RecordsPerCopy)
                     return; // Another node was faster.
                 live = [.. Tables.Live()];
             }

@@ -69,6 +69,22 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>The last change of other nodes that counts here; only grows.</summary>
     public ulong Sequence => _log.Applied;
 
+    /// <summary>The cluster that it is of; null for a broker's own.</summary>
+    public Guid? ClusterId
+    {
+        get
+        {
+            lock (_tables.Lock)
+                return _tables.Cluster?.Id;
+        }
+    }
+
+    /// <summary>What the stream of a cluster's catalog has lost; null while it is whole.</summary>
+    public string? Loss => (_log as StreamRecordLog)?.Loss;
+
+    /// <summary>What it holds.</summary>
+    internal CatalogTables Tables => _tables;
+
     /// <summary>The topics, in no order.</summary>
     public IReadOnlyCollection<CatalogRecord.TopicEntry> Topics
     {
@@ -110,6 +126,13 @@ internal sealed class TopicCatalog : IDisposable
     {
         _tables.HasListener = true;
         _log.Follow(() => Applied?.Invoke());
+    }
+
+    /// <inheritdoc cref="StreamRecordLog.RewriteAsync"/>
+    public async Task RewriteAsync(CancellationToken cancellationToken)
+    {
+        await ((StreamRecordLog)_log).RewriteAsync(cancellationToken).ConfigureAwait(false);
+        Applied?.Invoke();
     }
 
     /// <summary>Ends that; completes when nothing more arrives.</summary>

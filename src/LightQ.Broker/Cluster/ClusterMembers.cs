@@ -27,6 +27,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
     private readonly SemaphoreSlim _speaking = new(1, 1);
     private readonly TaskCompletionSource _advertised = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ConcurrentDictionary<PartitionId, Signal> _watchers = new();
+    private readonly ConcurrentDictionary<PartitionId, Func<long>> _ends = new();
     private readonly Lock _lock = new();
     private readonly Dictionary<PartitionId, PartitionNews> _own = [];
     private readonly List<PartitionNews> _news = [];
@@ -99,9 +100,10 @@ internal sealed class ClusterMembers : IAsyncDisposable
     /// <summary>What is wrong with the cluster.</summary>
     public ClusterConditions Conditions => _options.Conditions;
 
-    /// <summary>Moves a partition for another node; gives the reason why not, or an empty text.</summary>
-    public Func<MemberCommand, Task<string>> Moving { get; set; } =
-        static command => Task.FromResult($"the node {command.Node} does not know the topic");
+    /// <summary>Does with a partition what another node asks.</summary>
+    public Func<MemberCommand, Task<MemberAnswer>> Executing { get; set; } =
+        static command =>
+            Task.FromResult(new MemberAnswer(command.Id, $"the node {command.Node} does not know the topic"));
 
     /// <summary>
     /// Whether it may claim: it has listened long enough, hears itself, and no other process has its name.
@@ -201,9 +203,21 @@ internal sealed class ClusterMembers : IAsyncDisposable
         _table.Forget(partition);
     }
 
+    /// <summary>From now on what is told of a partition says up to where its stream has confirmed.</summary>
+    /// <param name="partition">The partition.</param>
+    /// <param name="end">One behind the last offset; null when the node does not lead it any more.</param>
+    public void SayEnd(PartitionId partition, Func<long>? end)
+    {
+        if (end is null)
+            _ends.TryRemove(partition, out _);
+        else
+            _ends[partition] = end;
+    }
+
     /// <summary>Says what this node is to a partition; at once, and with everything else again and again.</summary>
     public void Tell(PartitionNews news)
     {
+        news = WithEnd(news);
         lock (_lock)
         {
             if (news.Stand is PartitionStand.Follows or PartitionStand.Released)
@@ -218,7 +232,11 @@ internal sealed class ClusterMembers : IAsyncDisposable
 
     /// <summary>Has another node do something, and waits until it has.</summary>
     /// <returns>Why it was not done; empty when it was.</returns>
-    public Task<string> AskAsync(MemberCommand command, CancellationToken cancellationToken) =>
+    public async Task<string> AskAsync(MemberCommand command, CancellationToken cancellationToken) =>
+        (await AskForAsync(command, cancellationToken).ConfigureAwait(false)).Refusal;
+
+    /// <summary>The same, for what the other node says.</summary>
+    public Task<MemberAnswer> AskForAsync(MemberCommand command, CancellationToken cancellationToken) =>
         command.Node == Node ? ExecuteAsync(command) : _questions.AskAsync(command, cancellationToken);
 
     /// <summary>Says that it leaves.</summary>
@@ -237,12 +255,12 @@ internal sealed class ClusterMembers : IAsyncDisposable
         }
     }
 
-    private Task<string> ExecuteAsync(MemberCommand command)
+    private Task<MemberAnswer> ExecuteAsync(MemberCommand command)
     {
         if (!command.IsDrain)
-            return Moving(command);
+            return Executing(command);
         Drain();
-        return Task.FromResult("");
+        return Task.FromResult(new MemberAnswer(command.Id));
     }
 
     private async Task RunAsync()
@@ -343,7 +361,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
         for (int i = 0; i < count; i++)
         {
             int part = i;
-            PartitionNews[] some = parts.Length == 0 ? [] : parts[i];
+            PartitionNews[] some = parts.Length == 0 ? [] : [.. parts[i].Select(WithEnd)];
             await PublishAsync(() =>
                     Compose(some) with
                     {
@@ -355,6 +373,14 @@ internal sealed class ClusterMembers : IAsyncDisposable
                 .ConfigureAwait(false);
         }
     }
+
+    private PartitionNews WithEnd(PartitionNews news) =>
+        news.Stand is PartitionStand.Leads or PartitionStand.Released && _ends.TryGetValue(news.Id, out Func<long>? end)
+            ? news with
+            {
+                End = end(),
+            }
+            : news;
 
     private MemberMessage Compose(IReadOnlyList<PartitionNews> news)
     {

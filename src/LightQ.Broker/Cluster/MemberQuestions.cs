@@ -12,16 +12,16 @@ internal sealed class MemberQuestions(
     /// <summary>Commands that are remembered, so that one that comes again is not done again.</summary>
     private const int Remembered = 256;
 
-    private readonly ConcurrentDictionary<Guid, TaskCompletionSource<string>> _asked = new();
+    private readonly ConcurrentDictionary<Guid, TaskCompletionSource<MemberAnswer>> _asked = new();
     private readonly Lock _lock = new();
     private readonly Dictionary<Guid, Task> _done = [];
     private readonly Queue<Guid> _order = new();
 
     /// <summary>Asks another node until it answers.</summary>
-    /// <returns>Why it was not done; empty when it was.</returns>
-    public async Task<string> AskAsync(MemberCommand command, CancellationToken cancellationToken)
+    /// <returns>What became of it.</returns>
+    public async Task<MemberAnswer> AskAsync(MemberCommand command, CancellationToken cancellationToken)
     {
-        var answer = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var answer = new TaskCompletionSource<MemberAnswer>(TaskCreationOptions.RunContinuationsAsynchronously);
         _asked[command.Id] = answer;
         try
         {
@@ -36,7 +36,10 @@ internal sealed class MemberQuestions(
                 if (answer.Task.IsCompleted)
                     return await answer.Task.ConfigureAwait(false);
             }
-            return $"the node {command.Node} has not answered within {options.AnswerTimeout.TotalSeconds} s";
+            return new MemberAnswer(
+                command.Id,
+                $"the node {command.Node} has not answered within {options.AnswerTimeout.TotalSeconds} s"
+            );
         }
         finally
         {
@@ -47,19 +50,19 @@ internal sealed class MemberQuestions(
     /// <summary>Another node answered.</summary>
     public void OnAnswer(MemberAnswer answer)
     {
-        if (_asked.TryGetValue(answer.Id, out TaskCompletionSource<string>? asked))
-            asked.TrySetResult(answer.Refusal);
+        if (_asked.TryGetValue(answer.Id, out TaskCompletionSource<MemberAnswer>? asked))
+            asked.TrySetResult(answer);
     }
 
     /// <summary>Another node asks.</summary>
-    public void OnCommand(MemberCommand command, Func<MemberCommand, Task<string>> execute)
+    public void OnCommand(MemberCommand command, Func<MemberCommand, Task<MemberAnswer>> execute)
     {
         lock (_lock)
         {
             if (_done.TryGetValue(command.Id, out Task? done))
             {
-                if (done is Task<string> { IsCompletedSuccessfully: true } answered)
-                    _ = send(null, new MemberAnswer(command.Id, answered.Result));
+                if (done is Task<MemberAnswer> { IsCompletedSuccessfully: true } answered)
+                    _ = send(null, answered.Result);
                 return;
             }
             _done[command.Id] = AnswerAsync(command, execute);
@@ -69,11 +72,11 @@ internal sealed class MemberQuestions(
         }
     }
 
-    private async Task<string> AnswerAsync(MemberCommand command, Func<MemberCommand, Task<string>> execute)
+    private async Task<MemberAnswer> AnswerAsync(MemberCommand command, Func<MemberCommand, Task<MemberAnswer>> execute)
     {
         await Task.Yield();
-        string refusal = await execute(command).ConfigureAwait(false);
-        await send(null, new MemberAnswer(command.Id, refusal)).ConfigureAwait(false);
-        return refusal;
+        MemberAnswer answer = await execute(command).ConfigureAwait(false);
+        await send(null, answer).ConfigureAwait(false);
+        return answer;
     }
 }

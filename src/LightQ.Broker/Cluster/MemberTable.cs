@@ -95,6 +95,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             {
                 Leader = view?.Node ?? "",
                 Epoch = view?.Epoch ?? 0,
+                End = view?.End ?? 0,
                 IsLed = IsLed(view),
                 IsPinned = view is { IsPinned: true },
                 NextLeader = IsLed(view) ? view!.Next : "",
@@ -322,6 +323,8 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             node.Takes.Remove(news.Id);
         // An epoch before the newest is old news, unless its stream was made anew.
         bool isOld = news.Epoch < view.Epoch && IsLed(view);
+        if (news.Stand is PartitionStand.Leads or PartitionStand.Released && !isOld)
+            view.End = news.Epoch == view.Epoch ? Math.Max(view.End, news.End) : news.End;
         if (news.Stand == PartitionStand.Leads && !isOld)
         {
             (view.Node, view.Run, view.Epoch) = (node.Name, node.Run, news.Epoch);
@@ -480,6 +483,9 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         public Guid Run { get; set; }
 
         public uint Epoch { get; set; }
+
+        /// <summary>One behind the last offset that was confirmed in that epoch, as its leader has said.</summary>
+        public long End { get; set; }
 
         public bool IsReleased { get; set; } = true;
 

@@ -16,6 +16,7 @@ namespace LightQ.Broker.Cluster;
 /// Of a node that wants it, or is to take it over: it led the partition, and gave it up only because it could not
 /// serve it.
 /// </param>
+/// <param name="End">Of a node that leads or led it: one behind the last offset that the stream had confirmed.</param>
 internal sealed record PartitionNews(
     Guid Topic,
     uint Partition,
@@ -24,7 +25,8 @@ internal sealed record PartitionNews(
     string To = "",
     bool IsPinned = false,
     long? Left = null,
-    bool IsLent = false
+    bool IsLent = false,
+    long End = 0
 )
 {
     /// <summary>The partition.</summary>

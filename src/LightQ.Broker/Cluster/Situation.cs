@@ -9,6 +9,9 @@ internal readonly record struct Situation
     /// <summary>The newest epoch that is known; 0 for none.</summary>
     public required uint Epoch { get; init; }
 
+    /// <summary>One behind the last offset that was confirmed in that epoch, as far as its leader has said.</summary>
+    public long End { get; init; }
+
     /// <summary>Whether <see cref="Leader"/> leads it and is alive.</summary>
     public required bool IsLed { get; init; }
 

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Replication;
 
 namespace LightQ.Broker.Groups;
@@ -89,6 +90,21 @@ internal sealed class StreamPositions
                 _positions[name] = position = new Position();
             (position.Offset, position.State) = (offset, state);
             NoteChange(name);
+        }
+    }
+
+    /// <summary>
+    /// Groups that stand behind the end of the log begin there: what they have settled further behind is lost.
+    /// </summary>
+    public void KeepBelow(long end)
+    {
+        lock (_lock)
+        {
+            foreach ((string name, Position position) in Behind(end))
+            {
+                (position.Offset, position.State) = (end, []);
+                NoteChange(name);
+            }
         }
     }
 
@@ -248,6 +264,10 @@ internal sealed class StreamPositions
         state.CopyTo(destination[(HeadSize + length)..]);
         return HeadSize + length + state.Length;
     }
+
+    /// <summary>Those of groups; what a redrive notes is an offset of the dead-letter topic.</summary>
+    private KeyValuePair<string, Position>[] Behind(long end) =>
+        [.. _positions.Where(p => p.Value.Offset > end && !Redrive.IsPosition(p.Key))];
 
     private void NoteChange(string name)
     {

@@ -42,6 +42,8 @@ internal sealed class ReplicatedLog : ITopicLog
     private bool _isOwner;
     private volatile bool _holdsBack;
     private volatile string? _whyNot = "the partition is not claimed yet";
+    private volatile string? _streamLoss;
+    private volatile string? _lossReason;
 
     /// <summary>Makes the log of a partition that this node does not own yet.</summary>
     /// <param name="stream">The partition's stream.</param>
@@ -71,7 +73,8 @@ internal sealed class ReplicatedLog : ITopicLog
         Copy = new CommittedCopy(local, state, appendLock, marks, options.WrongMark);
         Fill = new JournalFill(stream, Copy, time);
         _mostBodyBytes = options.MaxBodyBytes;
-        _sender = new RunSender(stream, _ring, Copy, Capture, OnStored, options, progress, OnLost);
+        Ledger = new StreamLedger(time);
+        _sender = new RunSender(stream, Ledger, _ring, Copy, Capture, OnStored, options, progress, OnLost);
     }
 
     public long StartOffset => _local.StartOffset;
@@ -94,10 +97,13 @@ internal sealed class ReplicatedLog : ITopicLog
 
     public Durability MinDurability => Durability.Replicated;
 
-    public string? Failure => _local.Failure ?? _whyNot;
+    public string? Failure => _local.Failure ?? _whyNot ?? _lossReason;
 
-    /// <summary>Whatever it is: another node may serve it, or this one again.</summary>
-    public ErrorCode FailureCode => ErrorCode.NotLeader;
+    /// <summary>
+    /// Another node may serve it, or this one again; but for a stream that has lost something, which none can serve.
+    /// </summary>
+    public ErrorCode FailureCode =>
+        _local.Failure is null && _whyNot is null ? ErrorCode.TopicFailed : ErrorCode.NotLeader;
 
     public bool IsDiskFull => _local.IsDiskFull || _sender.Full is not null;
 
@@ -132,6 +138,17 @@ internal sealed class ReplicatedLog : ITopicLog
     /// <summary>How many entries of the stream were void when it was claimed.</summary>
     public long VoidEntries { get; private set; }
 
+    /// <summary>
+    /// What the stream has lost, so that nothing is taken, and what is here is read on; null while it is whole.
+    /// </summary>
+    public string? StreamLoss => _streamLoss;
+
+    /// <summary>The partition's stream.</summary>
+    internal IReplicatedStream Stream => _stream;
+
+    /// <summary>What is known of the stream.</summary>
+    internal StreamLedger Ledger { get; }
+
     /// <summary>The local copy, which takes in what is committed.</summary>
     internal CommittedCopy Copy { get; }
 
@@ -141,12 +158,16 @@ internal sealed class ReplicatedLog : ITopicLog
     /// <summary>
     /// Claims the partition: reads what counts of its stream, rebuilds its state, and takes batches from then on. Once.
     /// </summary>
+    /// <param name="node">This node's name.</param>
+    /// <param name="cancellationToken">Stops it.</param>
+    /// <param name="heard">The newest owner that was heard of.</param>
     /// <exception cref="ReplicationException">The engine cannot be reached, or the stream is damaged.</exception>
     /// <exception cref="OperationCanceledException">Stopped, or another node has claimed it first.</exception>
-    public async Task ClaimAsync(string node, CancellationToken cancellationToken)
+    public async Task ClaimAsync(string node, CancellationToken cancellationToken, HeardOwner heard = default)
     {
         var takeover = new Takeover(_stream, Copy, _time)
         {
+            Heard = heard,
             Yields = _yieldsTo,
             Mark = Copy.Marks?.Latest,
             MarkIsWrong = Copy.ForgetMark,
@@ -197,6 +218,24 @@ internal sealed class ReplicatedLog : ITopicLog
     /// <summary>The journal has failed: this node cannot serve the partition, though the stream takes more.</summary>
     public void OnLocalFailed(string reason) => OnLost($"this node's journal has failed ({reason})");
 
+    /// <summary>The stream has lost something, or is whole again.</summary>
+    /// <param name="loss">What; null when it is whole.</param>
+    /// <param name="reason">What clients get to read.</param>
+    public void NoteLoss(string? loss, string reason)
+    {
+        lock (_appendLock)
+            (_streamLoss, _lossReason) = (loss, loss is null ? null : reason);
+    }
+
+    /// <summary>
+    /// The partition's state, of one that was ended; null where it knows of batches that nobody has confirmed.
+    /// </summary>
+    public byte[]? SaveState()
+    {
+        lock (_appendLock)
+            return EndOffset == _local.EndOffset ? _state.Save() : null;
+    }
+
     /// <summary>Stores the positions of groups that have changed, behind what is under way. Any thread.</summary>
     public void RequestPositions() => _sender.RequestPositions();
 
@@ -206,7 +245,7 @@ internal sealed class ReplicatedLog : ITopicLog
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset, uint user = 0)
     {
         baseOffset = -1;
-        if (!_isOwner || _local.Failure is not null)
+        if (!_isOwner || _local.Failure is not null || _streamLoss is not null)
             return _holdsBack && _local.Failure is null ? AppendResult.Full : AppendResult.Failed;
         if (_local.IsDiskFull)
             return WaitsWhenFull ? AppendResult.Full : AppendResult.DiskFull;

@@ -30,6 +30,12 @@ internal readonly record struct ControlEntry(
     ReadOnlyMemory<byte> Body
 )
 {
+    /// <summary>
+    /// The snapshot that the first claim of a stream names which a repair writes anew: nothing counts of it until a
+    /// later claim names a real one.
+    /// </summary>
+    public const ulong Unfinished = ulong.MaxValue;
+
     /// <summary>Bytes in front of the body.</summary>
     public const int HeaderSize = 40;
     private const byte Version = 1;

@@ -31,6 +31,10 @@ public interface IReplicatedStream
     /// <summary>The sequences held, as the stream's leader knows them.</summary>
     ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken);
 
+    /// <summary>What the stream's leader says of it as a whole; also of one that is gone.</summary>
+    async ValueTask<StreamReport> ExamineAsync(CancellationToken cancellationToken) =>
+        new(true, await GetBoundsAsync(cancellationToken).ConfigureAwait(false), Entries: null, Altered: null);
+
     /// <summary>One entry; null when it was purged or is not there yet.</summary>
     /// <remarks>A replica that is behind may answer: ask again, or read, for what must be there.</remarks>
     ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken);
@@ -53,5 +57,6 @@ public interface IReplicatedStream
     /// <summary>
     /// Removes the entries of a kind with lower sequences. Where the engine cannot do that safely, they stay.
     /// </summary>
-    ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken);
+    /// <returns>How many went.</returns>
+    ValueTask<ulong> PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken);
 }

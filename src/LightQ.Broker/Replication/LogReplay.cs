@@ -220,7 +220,10 @@ internal sealed class LogReplay(IReplayTarget target)
             throw new ReplicationException(
                 $"{stream}: the snapshot {saved.Sequence} stands at offset {saved.EndOffset}, and what is in front of "
                     + $"it ends at {NextOffset}."
-            );
+            )
+            {
+                IsLoss = true,
+            };
         }
         _awaited = null;
         (ConfirmedSnapshot, Tail) = (saved.Sequence, default);
@@ -298,7 +301,10 @@ internal sealed class LogReplay(IReplayTarget target)
             throw new ReplicationException(
                 $"{stream}: in front of entry {entry.Sequence} the claim of epoch {epoch} is missing, which retention "
                     + "does not remove."
-            );
+            )
+            {
+                IsLoss = true,
+            };
         }
         if (!_isBehindHole)
             return;
@@ -309,10 +315,13 @@ internal sealed class LogReplay(IReplayTarget target)
             throw new ReplicationException(
                 $"{stream}: entries in front of {entry.Sequence} are missing, with the offsets {NextOffset} to "
                     + $"{offset - 1}."
-            );
+            )
+            {
+                IsLoss = true,
+            };
         }
     }
 
     private static ReplicationException Damaged(string stream, in StreamEntry entry, string what) =>
-        new($"{stream}: entry {entry.Sequence} ({entry.Kind}) is damaged: {what}.");
+        new($"{stream}: entry {entry.Sequence} ({entry.Kind}) is damaged: {what}.") { IsLoss = true };
 }

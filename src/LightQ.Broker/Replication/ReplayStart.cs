@@ -58,7 +58,10 @@ internal static class ReplayStart
             throw new ReplicationException(
                 $"{stream.Name} begins at entry {bounds.First} and not at 1: its replicated log has lost what was in "
                     + "front."
-            );
+            )
+            {
+                IsLoss = true,
+            };
         }
     }
 
@@ -72,7 +75,27 @@ internal static class ReplayStart
             throw new ReplicationException(
                 $"{stream.Name} ends at offset {replay.NextOffset}, and this node holds what had been confirmed up to "
                     + $"{heldTo}: the stream has lost it, or is another one."
-            );
+            )
+            {
+                IsLoss = true,
+            };
         }
+    }
+
+    /// <summary>Demands that the stream knows the newest owner that was heard of, and what it had confirmed.</summary>
+    /// <exception cref="ReplicationException">It does not.</exception>
+    public static void DemandOwner(IReplicatedStream stream, LogReplay replay, in HeardOwner heard)
+    {
+        // Whoever says that it leads has stored its claim. What a later owner has found may end in front of it: a
+        // repair writes what there is.
+        string? loss =
+            replay.Epoch < heard.Epoch
+                ? $"knows owners up to epoch {replay.Epoch}, and a node has led the partition in epoch {heard.Epoch}"
+            : replay.Epoch == heard.Epoch && replay.NextOffset < heard.End
+                ? $"ends at offset {replay.NextOffset}, and its owner had it up to {heard.End}"
+            : null;
+        if (loss is null)
+            return;
+        throw new ReplicationException($"{stream.Name} {loss}: it is an older stream, or another.") { IsLoss = true };
     }
 }

@@ -8,4 +8,10 @@ public sealed class ReplicationException(string message, Exception? innerExcepti
 {
     /// <summary>Whether the engine has no room: with some, the same works.</summary>
     public bool IsFull { get; init; }
+
+    /// <summary>
+    /// Whether the engine answers, and a stream lacks what it must have: waiting does not bring that back, unless a
+    /// replica was behind.
+    /// </summary>
+    public bool IsLoss { get; init; }
 }

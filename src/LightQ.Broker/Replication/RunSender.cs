@@ -29,6 +29,7 @@ internal sealed class RunSender : IAsyncDisposable
         // An engine at a limit elects leaders, and does not answer then.
         LongestDoubt = TimeSpan.FromSeconds(30);
     private readonly IReplicatedStream _stream;
+    private readonly StreamLedger _ledger;
     private readonly ByteRing _ring;
     private readonly CommittedCopy _copy;
     private readonly Func<EntryKind, PendingEntry> _capture;
@@ -63,6 +64,7 @@ internal sealed class RunSender : IAsyncDisposable
 
     public RunSender(
         IReplicatedStream stream,
+        StreamLedger ledger,
         ByteRing ring,
         CommittedCopy copy,
         Func<EntryKind, PendingEntry> capture,
@@ -72,7 +74,7 @@ internal sealed class RunSender : IAsyncDisposable
         Action<string> lost
     )
     {
-        (_stream, _ring, _copy) = (stream, ring, copy);
+        (_stream, _ledger, _ring, _copy) = (stream, ledger, ring, copy);
         (_capture, _stored, _options, _progress, _lost) = (capture, stored, options, progress, lost);
         _position = _committed = _end = ring.AddGate(_gate, ring.Published);
     }
@@ -117,6 +119,7 @@ internal sealed class RunSender : IAsyncDisposable
     public void Begin(in Ownership owned)
     {
         (_last, _epoch) = (owned.Sequence, owned.Epoch);
+        _ledger.Begin(owned.Sequence);
         _confirmedSnapshot = _named = owned.ConfirmedSnapshot;
         (_inherited, _entries) = (owned.Tail.Bytes, owned.Tail.Entries);
         Volatile.Write(ref _isActive, true);
@@ -341,11 +344,11 @@ internal sealed class RunSender : IAsyncDisposable
         try
         {
             if (_previousSaved != 0)
-                await _stream.PurgeAsync(EntryKind.Positions, _previousSaved, stop).ConfigureAwait(false);
+                await PurgeAsync(EntryKind.Positions, _previousSaved, stop).ConfigureAwait(false);
             if (before != 0)
             {
-                await _stream.PurgeAsync(EntryKind.Data, before, stop).ConfigureAwait(false);
-                await _stream.PurgeAsync(EntryKind.Snapshot, before, stop).ConfigureAwait(false);
+                await PurgeAsync(EntryKind.Data, before, stop).ConfigureAwait(false);
+                await PurgeAsync(EntryKind.Snapshot, before, stop).ConfigureAwait(false);
             }
         }
         catch (Exception e)
@@ -356,12 +359,27 @@ internal sealed class RunSender : IAsyncDisposable
         (_previousSaved, _untrimmed) = (_untrimmed, 0);
     }
 
+    private async ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken)
+    {
+        ulong? removed = null;
+        _ledger.BeginPurge();
+        try
+        {
+            removed = await _stream.PurgeAsync(kind, before, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            _ledger.EndPurge(removed);
+        }
+    }
+
     private async ValueTask<bool> AppendAsync(EntryKind kind, ReadOnlyMemory<byte> payload)
     {
         EntryAppend answer = await TryAppendAsync(kind, payload).ConfigureAwait(false);
         if (answer.Outcome == AppendOutcome.Stored && answer.Sequence == _last + 1)
         {
             _last = answer.Sequence;
+            _ledger.OnStored(_last);
             return true;
         }
         Lose(

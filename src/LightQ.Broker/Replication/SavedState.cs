@@ -41,13 +41,13 @@ internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, lo
         var parts = new ReadOnlyMemory<byte>[last.Part + 1];
         parts[^1] = last.Body;
         if (last.PartsLeft != 0 || last.Part >= sequence)
-            throw new ReplicationException($"{stream.Name}: the snapshot {sequence} is not whole.");
+            throw Loss($"{stream.Name}: the snapshot {sequence} is not whole.");
         for (int i = 0; i < last.Part; i++)
         {
             ulong at = sequence - last.Part + (ulong)i;
             ControlEntry part = await ReadPartAsync(stream, at, cancellationToken).ConfigureAwait(false);
             if (part.Part != i || part.Epoch != last.Epoch || part.EndOffset != last.EndOffset)
-                throw new ReplicationException($"{stream.Name}: entry {at} is no part of the snapshot {sequence}.");
+                throw Loss($"{stream.Name}: entry {at} is no part of the snapshot {sequence}.");
             parts[i] = part.Body;
         }
         return new SavedState(sequence, last.Epoch, last.EndOffset, last.AppendTime, Join(parts));
@@ -93,6 +93,8 @@ internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, lo
         if (last[0] is not { } lastClaim || !ControlEntry.TryDecode(lastClaim, out ControlEntry? claim))
             return 0;
         ulong found = claim.Value.ConfirmedSnapshot;
+        if (found == ControlEntry.Unfinished)
+            throw Loss($"{stream.Name} was being written anew, and that has not come to its end.");
         foreach (StreamEntry? stored in last.AsSpan(1))
         {
             if (
@@ -116,9 +118,11 @@ internal sealed record SavedState(ulong Sequence, uint Epoch, long EndOffset, lo
     {
         StreamEntry stored =
             await stream.GetAsync(sequence, cancellationToken).ConfigureAwait(false)
-            ?? throw new ReplicationException($"{stream.Name}: the snapshot {sequence} is missing.");
+            ?? throw Loss($"{stream.Name}: the snapshot {sequence} is missing.");
         return stored.Kind == EntryKind.Snapshot && ControlEntry.TryDecode(stored, out ControlEntry? entry)
             ? entry.Value
-            : throw new ReplicationException($"{stream.Name}: entry {sequence} is no snapshot, or is damaged.");
+            : throw Loss($"{stream.Name}: entry {sequence} is no snapshot, or is damaged.");
     }
+
+    private static ReplicationException Loss(string what) => new(what) { IsLoss = true };
 }

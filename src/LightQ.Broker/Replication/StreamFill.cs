@@ -24,6 +24,7 @@ internal sealed class StreamFill : IDisposable
     private readonly string _node;
     private readonly TimeProvider _time;
     private readonly uint _epoch;
+    private readonly ulong _firstNames;
     private readonly LogReader _reader;
     private readonly SemaphoreSlim _ready = new(0);
     private readonly byte[] _run;
@@ -37,16 +38,22 @@ internal sealed class StreamFill : IDisposable
     /// <param name="options">Sizes.</param>
     /// <param name="node">This node.</param>
     /// <param name="time">The clock.</param>
+    /// <param name="repairs">
+    /// Of a topic that has replicas: the epoch in which the stream is written anew. No node takes it for the
+    /// partition's log before it is whole. Null for a topic whose replicas nobody knows of yet.
+    /// </param>
     public StreamFill(
         IReplicatedStream stream,
         ITopicLog log,
         ReplicatedLogOptions options,
         string node,
-        TimeProvider time
+        TimeProvider time,
+        uint? repairs = null
     )
     {
         (_stream, _options, _node, _time) = (stream, options, node, time);
-        _epoch = log.Epoch + 1;
+        _epoch = Math.Max(log.Epoch + 1, repairs ?? 0);
+        _firstNames = repairs is null ? 0 : ControlEntry.Unfinished;
         _run = GC.AllocateUninitializedArray<byte>(Math.Max(options.MaxRunBytes, options.MaxBatchBytes));
         _reader = log.OpenReader(StartKind.Earliest, 0, holds: false, () => _ready.Release());
     }
@@ -91,7 +98,7 @@ internal sealed class StreamFill : IDisposable
     public async Task EndAsync(ReadOnlyMemory<byte> state, CancellationToken cancellationToken)
     {
         if (_last == 0)
-            await ClaimAsync(_epoch, NextOffset, 0, cancellationToken).ConfigureAwait(false);
+            await ClaimAsync(_epoch, NextOffset, _firstNames, cancellationToken).ConfigureAwait(false);
         IReadOnlyList<ReadOnlyMemory<byte>> parts = SavedState.Split(state, _options.MaxBodyBytes);
         for (int i = 0; i < parts.Count; i++)
         {
@@ -148,7 +155,7 @@ internal sealed class StreamFill : IDisposable
     private async Task AppendRunAsync(long first, ReadOnlyMemory<byte> run, CancellationToken cancellationToken)
     {
         if (_last == 0)
-            await ClaimAsync(_epoch, first, 0, cancellationToken).ConfigureAwait(false);
+            await ClaimAsync(_epoch, first, _firstNames, cancellationToken).ConfigureAwait(false);
         await AppendAsync(EntryKind.Data, run, cancellationToken).ConfigureAwait(false);
         Volatile.Write(ref _copied, _copied + run.Length);
     }

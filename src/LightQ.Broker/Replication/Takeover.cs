@@ -23,6 +23,11 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     /// <summary>A snapshot of the stream that was read before, if any.</summary>
     public SavedState? Known { get; init; }
 
+    /// <summary>
+    /// The newest owner that was heard of: a stream that does not know it is an older one, or another.
+    /// </summary>
+    public HeardOwner Heard { get; init; }
+
     /// <summary>Called when the stream has something else than the mark says; null for nothing.</summary>
     public Action? MarkIsWrong { get; init; }
 
@@ -50,6 +55,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
         var own = new Claimant(node, Guid.NewGuid());
         await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);
         ReplayStart.DemandEnd(stream, Replay, heldTo);
+        ReplayStart.DemandOwner(stream, Replay, Heard);
         await target.LearnAsync(cancellationToken).ConfigureAwait(false);
         while (true)
         {

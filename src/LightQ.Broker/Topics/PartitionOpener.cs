@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using LightQ.Broker.Catalog;
+using LightQ.Broker.Cluster;
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
@@ -138,6 +139,7 @@ internal sealed class PartitionOpener(
     /// <param name="index">The partition's number.</param>
     /// <param name="opened">The partition, if it is open already, not claimed; it is closed when this fails.</param>
     /// <param name="yields">Whether to leave it to a node that claims it at the same time.</param>
+    /// <param name="heard">The newest owner that was heard of.</param>
     /// <param name="cancellationToken">Stops it.</param>
     /// <exception cref="ReplicationException">
     /// The engine cannot be reached, or the stream is damaged.
@@ -151,6 +153,7 @@ internal sealed class PartitionOpener(
         uint index,
         (Partition Partition, ReplicatedLog Log)? opened,
         Func<string, bool> yields,
+        HeardOwner heard,
         CancellationToken cancellationToken
     )
     {
@@ -161,7 +164,7 @@ internal sealed class PartitionOpener(
             opened = null;
             try
             {
-                await log.ClaimAsync(replication.Node, cancellationToken).ConfigureAwait(false);
+                await log.ClaimAsync(replication.Node, cancellationToken, heard).ConfigureAwait(false);
                 DedupSwitch.Confirm(partition);
                 return (partition, log);
             }
@@ -170,6 +173,7 @@ internal sealed class PartitionOpener(
                 // What the node has, retention has removed from the stream, with something behind it: the copy begins
                 // anew where the stream does.
                 firstOffset = front;
+                TellBegunAnew(partition, log, front);
                 await log.DeleteAsync().ConfigureAwait(false);
             }
             catch
@@ -179,6 +183,38 @@ internal sealed class PartitionOpener(
             }
         }
     }
+
+    /// <summary>Says that this node's copy of a partition is about to be removed.</summary>
+    public void TellBegunAnew(Partition partition, ReplicatedLog log, long front) =>
+        broker()
+            .Replication?.Events?.OnRemoved(
+                $"this node's copy of partition {partition.Index} of {partition.Topic.Name}, offsets "
+                    + $"{log.StartOffset} to {log.Copy.EndOffset - 1}",
+                $"retention has removed from the stream what follows it, up to {front}; the copy begins anew there"
+            );
+
+    /// <summary>What this node holds of a partition that it has not opened.</summary>
+    public PartitionCopy ReadCopy(Topic topic, uint index)
+    {
+        var none = new PartitionCopy("", 0, 0);
+        if (!Directory.Exists(DirectoryOf(topic.Id)))
+            return none;
+        try
+        {
+            (Partition partition, ReplicatedLog log) = OpenReplicated(topic, index, 0, static _ => false);
+            var copy = new PartitionCopy("", log.StartOffset, log.Copy.EndOffset);
+            partition.Delays?.Stop();
+            log.DisposeAsync().AsTask().GetAwaiter().GetResult();
+            return copy;
+        }
+        catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
+        {
+            return none with { Failure = e.Message };
+        }
+    }
+
+    /// <summary>What rebuilds the state of a partition that was opened.</summary>
+    public PartitionState StateOf(Partition partition) => new(partition, catalog);
 
     /// <summary>Opens a partition of a topic with replicas, which is not claimed yet.</summary>
     /// <param name="topic">The topic.</param>

@@ -19,6 +19,23 @@ public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Deta
     /// <summary>With <see cref="ErrorCode.NotLeader"/>: the newest epoch that is known; 0 for none.</summary>
     public uint Epoch { get; init; }
 
+    /// <summary>What a claim that has come to nothing means.</summary>
+    /// <param name="failure">Why.</param>
+    /// <param name="epoch">The newest epoch that is known.</param>
+    /// <param name="loss">What clients get to read of a stream that has lost something; null for any other.</param>
+    internal static PartitionRefusal OfClaim(Exception failure, uint epoch, string? loss) =>
+        loss is not null ? new PartitionRefusal(ErrorCode.TopicFailed, loss, failure.Message)
+        : failure is Replication.ReplicationException engine
+            ? new PartitionRefusal(
+                engine.IsFull ? ErrorCode.DiskFull : ErrorCode.NotLeader,
+                engine.Message,
+                engine.Message
+            )
+            {
+                Epoch = epoch,
+            }
+        : Of(failure);
+
     /// <summary>What a failure to open means.</summary>
     public static PartitionRefusal Of(Exception failure)
     {

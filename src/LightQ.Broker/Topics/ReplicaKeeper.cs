@@ -1,4 +1,5 @@
 using LightQ.Broker.Cluster;
+using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Replication;
 using LightQ.Scheduling;
@@ -16,8 +17,7 @@ namespace LightQ.Broker.Topics;
 /// </remarks>
 internal sealed class ReplicaKeeper : IAsyncDisposable
 {
-    private static readonly TimeSpan LetterPoll = TimeSpan.FromMilliseconds(5),
-        PreparationPoll = TimeSpan.FromMilliseconds(250),
+    private static readonly TimeSpan PreparationPoll = TimeSpan.FromMilliseconds(250),
         LongestStart = TimeSpan.FromSeconds(2);
 
     private readonly ReplicaSite _site;
@@ -28,24 +28,31 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly TaskCompletionSource _led = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _moveLock = new();
+    private readonly ChangeWait _wait;
     private readonly ClaimPause _pause;
+    private readonly StreamTrouble _trouble;
     private Task _running = Task.CompletedTask;
-    private Task? _woken;
     private (PartitionStand Stand, long? Left) _told;
     private PendingMove? _move;
     private ReplicaTaker? _taker;
     private bool _isLent;
+    private StreamPositions? _positions; // Of the groups, while this node was the last that led it.
 
     public ReplicaKeeper(ReplicaSite site, Topic topic, uint index)
     {
         (_site, _topic, _index) = (site, topic, index);
         _id = new PartitionId(topic.Id, index);
         _changed = site.Members.Watch(_id);
+        _wait = new ChangeWait(_changed, _stop.Token);
         _pause = new ClaimPause(site.Options, site.Time);
+        _trouble = new StreamTrouble(site.Conditions, topic, index, site.Time, _changed.Set);
     }
 
     /// <summary>Completes when any node leads the partition, as far as this one knows, for the first time.</summary>
     public Task Led => _led.Task;
+
+    /// <summary>What is wrong with its stream, and what operators ask about that.</summary>
+    public StreamTrouble Trouble => _trouble;
 
     private ClusterMembers Members => _site.Members;
 
@@ -100,6 +107,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         lock (_moveLock)
             _move?.Done.TrySetResult("the broker is stopping");
         Members.Unwatch(_id);
+        _trouble.End();
         _stop.Dispose();
     }
 
@@ -131,6 +139,12 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         long? wanted = null;
         while (true)
         {
+            if (_trouble.IsRepairWanted && _taker is null)
+            {
+                await RepairAsync(null, null).ConfigureAwait(false);
+                return false;
+            }
+            _trouble.Answer(() => _taker is null ? _site.Opener.ReadCopy(_topic, _index) : new PartitionCopy("", 0, 0));
             Situation now = Members.Of(_id);
             bool mayClaim = Members.MayClaim;
             TimeSpan unled = leaderless.Look(now.IsLed || !mayClaim);
@@ -138,6 +152,11 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             {
                 _led.TrySetResult();
                 _pause.OnLedElsewhere();
+                if (now.Leader != Members.Node)
+                {
+                    _positions = null;
+                    _trouble.End(); // What is wrong there its leader says.
+                }
             }
             Turn turn = mayClaim ? Turn.Of(now, Members.Node, unled, _site.Options) : default;
             if (turn.IsEarly)
@@ -216,9 +235,12 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         partition.Leader = FindLeader;
         Put(partition);
         _site.Serve(partition);
+        Members.SayEnd(_id, () => log.Copy.EndOffset);
         Tell(PartitionStand.Leads, epoch, isPinned: isPinned);
         _led.TrySetResult();
         Members.Events?.OnLeads(partition, epoch);
+        _trouble.End();
+        using IDisposable watching = _site.Watch.Begin(log, _trouble.Reason, _changed.Set);
         var succession = new Succession(_site.Options, Time);
         using var start = new StartSlot(_site.Preparations, Time);
         while (true)
@@ -242,6 +264,24 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             {
                 await LoseAsync(partition, log, $"node {now.Leader} leads it in epoch {now.Epoch}")
                     .ConfigureAwait(false);
+                return;
+            }
+            _trouble.Answer(() => new PartitionCopy("", log.StartOffset, log.Copy.EndOffset, IsLeader: true));
+            if (log.StreamLoss is { } loss)
+            {
+                if (_trouble.Find(loss))
+                    partition.OnFailed(_trouble.Reason);
+                if (_trouble.IsRepairWanted)
+                {
+                    await RepairAsync(partition, log).ConfigureAwait(false);
+                    return;
+                }
+                await WaitForChangeAsync(within: null, log.Lost).ConfigureAwait(false);
+                continue;
+            }
+            if (_trouble.IsThere)
+            {
+                await LoseAsync(partition, log, "its stream is whole again").ConfigureAwait(false);
                 return;
             }
             TimeSpan? wait = null;
@@ -334,11 +374,13 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             opened = await taker.TakeAsync().ConfigureAwait(false);
             await taker.DisposeAsync().ConfigureAwait(false);
         }
+        Situation before = Members.Of(_id);
         Task<(Partition, ReplicatedLog)> claim = _site.Opener.ClaimAsync(
             _topic,
             _index,
             opened,
             YieldsTo,
+            new HeardOwner(before.Epoch, before.End),
             claiming.Token
         );
         while (!claim.IsCompleted && !_stop.IsCancellationRequested)
@@ -361,12 +403,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)
         {
             Situation now = Members.Of(_id);
-            PartitionRefusal refusal = e is ReplicationException engine
-                ? new PartitionRefusal(engine.IsFull ? ErrorCode.DiskFull : ErrorCode.NotLeader, e.Message, e.Message)
-                {
-                    Epoch = now.Epoch,
-                }
-                : PartitionRefusal.Of(e);
+            bool isLoss = e is ReplicationException { IsLoss: true } && _trouble.Suspect(e.Message);
+            var refusal = PartitionRefusal.OfClaim(e, now.Epoch, isLoss ? _trouble.Reason : null);
             if (_topic.Partitions[(int)_index].Refusal != refusal) // It is tried again and again, and said once.
                 Put(Refused(refusal), e);
             _pause.OnFailed();
@@ -444,8 +482,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             if (log.IsLocalStuck)
                 log.LeaveJournal();
             _isLent = Members.Of(_id).IsUnfit(Members.Node);
-            await PatientlyAsync(log.PrepareStepDownAsync).ConfigureAwait(false);
-            await EndSettlingAsync(partition).ConfigureAwait(false);
+            await _site.PatientlyAsync(log.PrepareStepDownAsync).ConfigureAwait(false);
+            await _site.EndSettlingAsync(partition, _stop.Token).ConfigureAwait(false);
             long began = Time.GetTimestamp();
             partition.Leader = () => (epoch, Members.Find(to)?.DataAddress ?? "");
             await EndAppendsAsync(log, reason, holdsBack: true).ConfigureAwait(false);
@@ -513,8 +551,43 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         );
     }
 
+    /// <summary>Writes the stream anew; what comes of it is to be claimed.</summary>
+    /// <param name="led">The partition, if this node leads it.</param>
+    /// <param name="log">Its log, likewise.</param>
+    private async Task RepairAsync(Partition? led, ReplicatedLog? log)
+    {
+        uint epoch = Math.Max(Members.Of(_id).Epoch, log?.Epoch ?? 0) + 1;
+        _trouble.BeginRepair();
+        byte[]? state = led is null ? null : await EndForRepairAsync(led, log!).ConfigureAwait(false);
+        Tell(PartitionStand.Leads, epoch); // Nobody claims it meanwhile.
+        Exception? failure = await _site
+            .Repair.TryRunAsync(_topic, _index, epoch, state, _positions, _stop.Token)
+            .ConfigureAwait(false);
+        if (failure is null)
+            _pause.OnLeads();
+        else
+            _site.Events()?.OnRefused($"the repair of partition {_index} of the topic {_topic.Name}", failure);
+        _trouble.EndRepair(failure?.Message ?? "");
+        Tell(PartitionStand.Claims);
+    }
+
+    /// <returns>The partition's state; null where it knows of what nobody has confirmed.</returns>
+    private async Task<byte[]?> EndForRepairAsync(Partition partition, ReplicatedLog log)
+    {
+        string reason = _trouble.Reason;
+        await EndAppendsAsync(log, reason, holdsBack: false).ConfigureAwait(false);
+        byte[]? state = log.SaveState();
+        Put(Refused(new PartitionRefusal(ErrorCode.TopicFailed, reason, reason)));
+        partition.MarkLost();
+        partition.CloseAll(partition.CloseOf(ErrorCode.NotLeader, reason));
+        await EndAsync(partition, log).ConfigureAwait(false);
+        return state;
+    }
+
     private async Task EndAsync(Partition partition, ReplicatedLog log)
     {
+        _positions = partition.Positions;
+        Members.SayEnd(_id, null);
         try
         {
             await partition.Emptied().ConfigureAwait(false);
@@ -549,34 +622,9 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         Tell(PartitionStand.Released, log.Epoch, to);
     }
 
-    /// <summary>
-    /// Groups deliver nothing more, and take no settlements when none of their letters is on its way any more: what a
-    /// member gave up was answered, and must not be redelivered.
-    /// </summary>
-    private async Task EndSettlingAsync(Partition partition)
-    {
-        partition.DrainGroups();
-        long began = Time.GetTimestamp();
-        while (!partition.TryEndSettling(isForced: false) && Time.GetElapsedTime(began) < _site.Options.LongestGap)
-            await Task.Delay(LetterPoll, Time, _stop.Token).ConfigureAwait(false);
-    }
-
     /// <remarks>What is not confirmed in time is not acknowledged; the next owner finds out.</remarks>
     private Task EndAppendsAsync(ReplicatedLog log, string reason, bool holdsBack) =>
-        PatientlyAsync(patience => log.StepDownAsync(reason, holdsBack, patience));
-
-    private async Task PatientlyAsync(Func<CancellationToken, Task> step)
-    {
-        using var patience = new CancellationTokenSource(_site.Options.LongestHandover, Time);
-        try
-        {
-            await step(patience.Token).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException)
-        {
-            // The engine is slow. It goes on without.
-        }
-    }
+        _site.PatientlyAsync(patience => log.StepDownAsync(reason, holdsBack, patience));
 
     private void AnswerMove(in Situation now)
     {
@@ -623,25 +671,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         Members.Tell(new PartitionNews(_id.Topic, _id.Partition, stand, epoch, to, isPinned, left, isLent));
     }
 
-    /// <summary>Waits until something has changed, a time is over, or a task is done.</summary>
-    private async Task WaitForChangeAsync(TimeSpan? within, Task? or = null)
-    {
-        _woken ??= _changed.WaitAsync(_stop.Token).AsTask();
-        using var passing = new CancellationTokenSource();
-        var stopped = new TaskCompletionSource();
-        using CancellationTokenRegistration stop = _stop.Token.UnsafeRegister(
-            static stopped => ((TaskCompletionSource)stopped!).TrySetResult(),
-            stopped
-        );
-        Task passed = within is { } time
-            ? Task.Delay(time > TimeSpan.Zero ? time : TimeSpan.Zero, Time, passing.Token)
-            : stopped.Task;
-        await Task.WhenAny(_woken, passed, or ?? stopped.Task, stopped.Task).ConfigureAwait(false);
-        await passing.CancelAsync().ConfigureAwait(false);
-        if (_woken.IsCompleted)
-            _woken = null;
-        _stop.Token.ThrowIfCancellationRequested();
-    }
+    private Task WaitForChangeAsync(TimeSpan? within, Task? or = null) => _wait.WaitAsync(within, Time, or);
 
     private (uint Epoch, string Address) FindLeader() => Members.LeaderOf(_id);
 
@@ -666,12 +696,4 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     }
 
     private void Put(Partition partition) => _topic.Put(partition);
-
-    /// <summary>An operator wishes that a node leads the partition.</summary>
-    private sealed class PendingMove(string to)
-    {
-        public string To { get; } = to;
-
-        public TaskCompletionSource<string> Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    }
 }

@@ -101,6 +101,7 @@ internal sealed class ReplicaTaker(
                 catch (ReplicationException) when (_opened?.Log.Copy.StreamFront is { } front)
                 {
                     // Retention has removed from the stream what would follow in the journal: it begins anew.
+                    opener.TellBegunAnew(_opened.Value.Partition, _opened.Value.Log, front);
                     (firstOffset, _stale, _opened, _fill) = (front, _opened.Value.Log, null, null);
                 }
                 catch (Exception e) when (e is ReplicationException or IOException or UnauthorizedAccessException)

@@ -20,7 +20,8 @@ internal sealed class Replicas(
     /// A new topic waits so long until its partitions are owned. The engine elects in a second or two.
     /// </summary>
     private static readonly TimeSpan LongestCreation = TimeSpan.FromSeconds(15),
-        Poll = TimeSpan.FromMilliseconds(10);
+        Poll = TimeSpan.FromMilliseconds(10),
+        RepairPoll = TimeSpan.FromMilliseconds(100);
 
     private readonly ConcurrentDictionary<Guid, ReplicaKeeper[]> _keepers = new();
     private readonly ReplicaSite? _site = SiteOf(opener, groups, serve, broker, time);
@@ -80,6 +81,14 @@ internal sealed class Replicas(
     {
         ReplicationOptions replication = broker().Replication!;
         string name = replication.StreamOf(topic.Id, partition);
+        if (await IsThereAsync(replication.Engine.GetStream(name), cancellationToken).ConfigureAwait(false))
+        {
+            replication.Events?.OnRemoved(
+                $"the stream {name} of the engine",
+                $"an earlier attempt to give the topic {topic.Name} replicas has left it, and the catalog says that "
+                    + "the topic has none"
+            );
+        }
         await replication.Engine.DeleteStreamAsync(name, cancellationToken).ConfigureAwait(false);
         return await replication.Engine.CreateStreamAsync(name, (int)replicas, cancellationToken).ConfigureAwait(false);
     }
@@ -99,7 +108,7 @@ internal sealed class Replicas(
             topic.Partitions = [.. Enumerable.Range(0, (int)topic.Settings.Partitions).Select(i => Waiting(topic, i))];
         if (_site is null)
             return; // Its partitions say so.
-        _site.Members.Moving = MoveAsync;
+        _site.Members.Executing = ExecuteAsync;
         _site.Members.Begin();
         ReplicaKeeper[] keepers =
         [
@@ -170,6 +179,46 @@ internal sealed class Replicas(
         while ((now = members.Of(id)).Leader != to && time.GetElapsedTime(began) < members.Options.FullEvery)
             await Task.Delay(Poll, time, cancellationToken).ConfigureAwait(false);
         return now.Epoch;
+    }
+
+    /// <summary>What the live nodes hold of a partition, by node.</summary>
+    /// <exception cref="BrokerException">There is no cluster.</exception>
+    public async Task<IReadOnlyDictionary<string, PartitionCopy>> InspectAsync(
+        Topic topic,
+        uint partition,
+        CancellationToken cancellationToken
+    )
+    {
+        ClusterMembers members = Members ?? throw NoCluster();
+        string[] nodes = [.. members.Members.Where(m => m.IsLive).Select(m => m.Name)];
+        MemberAnswer[] answers = await Task.WhenAll(
+                nodes.Select(node => AskAsync(node, topic, partition, CommandKind.Inspect, cancellationToken))
+            )
+            .ConfigureAwait(false);
+        return nodes
+            .Zip(answers)
+            .Where(pair => pair.Second.Copy is not null)
+            .ToDictionary(pair => pair.First, pair => pair.Second.Copy!);
+    }
+
+    /// <summary>Has a node write a partition's stream anew from its copy, and waits until it has.</summary>
+    /// <returns>Why not; empty when it has.</returns>
+    public async Task<string> RepairAsync(Topic topic, uint partition, string node, CancellationToken cancellationToken)
+    {
+        MemberAnswer begun = await AskAsync(node, topic, partition, CommandKind.Repair, cancellationToken)
+            .ConfigureAwait(false);
+        if (begun.Refusal.Length != 0)
+            return begun.Refusal;
+        while (true)
+        {
+            await Task.Delay(RepairPoll, time, cancellationToken).ConfigureAwait(false);
+            MemberAnswer now = await AskAsync(node, topic, partition, CommandKind.Inspect, cancellationToken)
+                .ConfigureAwait(false);
+            if (now.Copy is not { } copy)
+                return now.Refusal.Length != 0 ? now.Refusal : $"the node {node} does not say what became of it";
+            if (!copy.IsRepairing)
+                return copy.Failure;
+        }
     }
 
     /// <summary>Has a node give all its partitions away, and take none until it starts again.</summary>
@@ -249,8 +298,11 @@ internal sealed class Replicas(
         await Task.WhenAll(_keepers.Values.SelectMany(keepers => keepers).Select(k => k.DisposeAsync().AsTask()))
             .ConfigureAwait(false);
         _keepers.Clear();
-        if (Members is { } members)
-            await members.DisposeAsync().ConfigureAwait(false);
+        if (_site is { } site)
+        {
+            await site.Watch.DisposeAsync().ConfigureAwait(false);
+            await site.Members.DisposeAsync().ConfigureAwait(false);
+        }
     }
 
     private static ReplicaSite? SiteOf(
@@ -270,7 +322,25 @@ internal sealed class Replicas(
                 Serve = serve,
                 Events = () => broker().StorageEvents,
                 Time = time,
+                Conditions = replication.Conditions,
+                Repair = new ReplicaRepair(opener, replication, time),
+                Watch = new StreamWatch(time),
             };
+
+    private Task<MemberAnswer> AskAsync(
+        string node,
+        Topic topic,
+        uint partition,
+        CommandKind kind,
+        CancellationToken cancellationToken
+    ) =>
+        Members!.AskForAsync(
+            new MemberCommand(Guid.NewGuid(), node, node, topic.Id, partition, kind),
+            cancellationToken
+        );
+
+    private static async Task<bool> IsThereAsync(IReplicatedStream stream, CancellationToken cancellationToken) =>
+        (await stream.ExamineAsync(cancellationToken).ConfigureAwait(false)).IsThere;
 
     private static BrokerException NoCluster() =>
         new(ErrorCode.NotSupported, "This broker has no cluster: set Cluster:Engine, see docs/operate/cluster.md.");
@@ -291,10 +361,27 @@ internal sealed class Replicas(
         );
     }
 
-    private Task<string> MoveAsync(MemberCommand command) =>
-        _keepers.TryGetValue(command.Topic, out ReplicaKeeper[]? keepers) && command.Partition < keepers.Length
-            ? keepers[command.Partition].MoveAsync(command.To)
-            : Task.FromResult($"the node {command.Node} does not know the topic");
+    private async Task<MemberAnswer> ExecuteAsync(MemberCommand command)
+    {
+        var answer = new MemberAnswer(command.Id);
+        if (!_keepers.TryGetValue(command.Topic, out ReplicaKeeper[]? keepers) || command.Partition >= keepers.Length)
+            return answer with { Refusal = $"the node {command.Node} does not know the topic" };
+        ReplicaKeeper keeper = keepers[command.Partition];
+        Situation now = Members!.Of(new PartitionId(command.Topic, command.Partition));
+        switch (command.Kind)
+        {
+            case CommandKind.Inspect:
+                TimeSpan longest = Members.Options.AnswerTimeout - Members.Options.AskAgain;
+                return answer with { Copy = await keeper.Trouble.InspectAsync(longest).ConfigureAwait(false) };
+            case CommandKind.Repair when now.IsLed && now.Leader != Members.Node:
+                return answer with { Refusal = $"the node {now.Leader} leads it" };
+            case CommandKind.Repair:
+                keeper.Trouble.WantRepair();
+                return answer;
+            default:
+                return answer with { Refusal = await keeper.MoveAsync(command.To).ConfigureAwait(false) };
+        }
+    }
 
     private void Wait(Topic topic, Func<Task> make)
     {

@@ -25,6 +25,9 @@ internal static class ClusterCommand
             Status(),
             Drain(),
             Move(),
+            RepairCommand.Create(),
+            RemoveStreamCommand.Create(),
+            InitCommand.Create(),
             TryCommand.Create(),
         };
 
@@ -39,8 +42,8 @@ internal static class ClusterCommand
         };
         var command = new BrokerCommand(
             "status",
-            "Show the nodes, what they do, and which of them leads each partition. Any node answers. The exit code is "
-                + "4 while a partition has no leader.",
+            "Show what is wrong, the nodes, what they do, and which of them leads each partition. Any node answers. "
+                + "The exit code is 4 while something is wrong, or a partition has no leader.",
             "lightq cluster status",
             "lightq cluster status orders --output json"
         )
@@ -51,7 +54,9 @@ internal static class ClusterCommand
         {
             ClusterInfo cluster = await call.Client.Cluster.GetAsync(call.Get(topics), call.Cancellation);
             call.Answer(cluster, ClustersJson.Default.ClusterInfo, Write);
-            return cluster.Partitions.Any(p => p.Node is null) ? ExitCode.Warnings : ExitCode.Ok;
+            return cluster.Conditions.Count != 0 || cluster.Partitions.Any(p => p.Node is null)
+                ? ExitCode.Warnings
+                : ExitCode.Ok;
         });
         return command;
     }
@@ -151,6 +156,12 @@ internal static class ClusterCommand
                 ? $"{cluster.AnsweredBy} is a broker without a cluster."
                 : $"Cluster {cluster.Name} on {cluster.Engine}, as {cluster.AnsweredBy} sees it."
         );
+        foreach (ClusterConditionInfo condition in cluster.Conditions)
+        {
+            CommandConsole.Line(
+                $"{condition.Kind}, says {condition.Node}: {condition.Subject}: {condition.Detail}. {condition.Remedy}"
+            );
+        }
         console.Tables.Write(ToTable(cluster.Nodes));
         if (cluster.Partitions.Count != 0)
             console.Tables.Write(ToTable(cluster.Partitions));

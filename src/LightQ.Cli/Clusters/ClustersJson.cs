@@ -9,9 +9,13 @@ namespace LightQ.Cli.Clusters;
     UseStringEnumConverter = true,
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull
 )]
+[JsonSerializable(typeof(CatalogRepairInfo))]
 [JsonSerializable(typeof(ClusterInfo))]
 [JsonSerializable(typeof(DrainView))]
+[JsonSerializable(typeof(InitView))]
 [JsonSerializable(typeof(MoveView))]
+[JsonSerializable(typeof(RemovedStreamsView))]
+[JsonSerializable(typeof(RepairTopicView))]
 [JsonSerializable(typeof(TryStart))]
 [JsonSerializable(typeof(TryView))]
 internal sealed partial class ClustersJson : JsonSerializerContext;

@@ -12,7 +12,7 @@ internal static class DoctorCommand
 {
     public static Command Create()
     {
-        Option<string?> config = ServerCommand.ConfigurationFile();
+        Option<string?> config = CommonOptions.ConfigurationFile();
         Option<string?> server = new("--server")
         {
             Description =

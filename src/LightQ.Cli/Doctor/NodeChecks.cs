@@ -23,6 +23,18 @@ internal static class NodeChecks
         if (cluster.Engine?.Split(' ') is ["nats-server", var engine, ..])
             yield return ClusterChecks.Version([engine]);
         yield return Partitions(cluster);
+        foreach (ClusterConditionInfo condition in cluster.Conditions)
+            yield return Of(condition);
+    }
+
+    /// <summary>What a broker has found itself. A kind of its own needs nothing here.</summary>
+    private static Finding Of(ClusterConditionInfo condition)
+    {
+        string check = $"cluster's {condition.Kind}",
+            found = $"{condition.Subject}: {condition.Detail} (says {condition.Node})";
+        return condition.IsFailure
+            ? Finding.Failed(check, found, condition.Remedy)
+            : Finding.Warning(check, found, condition.Remedy);
     }
 
     private static Finding Nodes(ClusterInfo cluster)

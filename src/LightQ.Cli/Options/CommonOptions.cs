@@ -234,4 +234,12 @@ internal static class CommonOptions
                     + $"in {PasswordFileVariable}; the admin's is admin-password in the broker's data directory."
             );
     }
+
+    /// <summary>Which file the settings come from.</summary>
+    public static Option<string?> ConfigurationFile() =>
+        new("--config")
+        {
+            Description = "The configuration file. Default: lightq.json in the working directory, if it is there.",
+            HelpName = "FILE",
+        };
 }

@@ -11,7 +11,7 @@ internal static class ServerCommand
 {
     public static Command Create()
     {
-        Option<string?> config = ConfigurationFile();
+        Option<string?> config = CommonOptions.ConfigurationFile();
         Option<bool> printConfig = new("--print-config")
         {
             Description = "Show every setting, its value and where it comes from, and do not start.",
@@ -56,14 +56,6 @@ internal static class ServerCommand
         );
         return command;
     }
-
-    /// <summary>Which file the settings come from.</summary>
-    public static Option<string?> ConfigurationFile() =>
-        new("--config")
-        {
-            Description = "The configuration file. Default: lightq.json in the working directory, if it is there.",
-            HelpName = "FILE",
-        };
 
     /// <summary>
     /// An option for every setting that has a flag; its text is judged where files and the environment are, too.

@@ -112,6 +112,87 @@ public sealed class ClusterClient
         ).Epoch;
     }
 
+    /// <summary>
+    /// Writes the replicated logs of a topic's partitions anew that have lost something, each from the longest copy of
+    /// the brokers. Needs the right Admin.
+    /// </summary>
+    /// <param name="topic">The topic, which has replicas.</param>
+    /// <param name="planOnly">Whether to say only what would be done.</param>
+    /// <param name="cancellationToken">Ends the wait; what has begun goes on.</param>
+    /// <returns>The partitions that have lost something; none when all are whole.</returns>
+    /// <exception cref="LightQException">
+    /// A right is missing, the topic is unknown or has no replicas, or no node can be reached.
+    /// </exception>
+    public async Task<IReadOnlyList<PartitionRepairInfo>> RepairTopicAsync(
+        string topic,
+        bool planOnly = false,
+        CancellationToken cancellationToken = default
+    )
+    {
+        ArgumentException.ThrowIfNullOrEmpty(topic);
+        RepairTopicResponse response = await _calls
+            .RepairTopicAsync(
+                new RepairTopicRequest { Topic = topic, PlanOnly = planOnly },
+                cancellationToken: cancellationToken
+            )
+            .ConfigureAwait(false);
+        return
+        [
+            .. response.Partitions.Select(p => new PartitionRepairInfo(
+                (int)p.Partition,
+                p.Damage,
+                NullIfEmpty(p.Node),
+                p.FirstOffset,
+                p.EndOffset,
+                p.Done,
+                p.Failure
+            )),
+        ];
+    }
+
+    /// <summary>
+    /// Writes the cluster's catalog anew from what the node that answers knows of it, if it has lost something. Needs
+    /// the right Admin.
+    /// </summary>
+    /// <param name="planOnly">Whether to say only what would be done.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">
+    /// A right is missing, the node has no cluster, or it or the engine cannot be reached.
+    /// </exception>
+    public async Task<CatalogRepairInfo> RepairCatalogAsync(
+        bool planOnly = false,
+        CancellationToken cancellationToken = default
+    )
+    {
+        RepairCatalogResponse response = await _calls
+            .RepairCatalogAsync(new RepairCatalogRequest { PlanOnly = planOnly }, cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
+        return new CatalogRepairInfo(
+            NullIfEmpty(response.Damage),
+            (int)response.Topics,
+            (int)response.Users,
+            response.Done
+        );
+    }
+
+    /// <summary>Removes streams of the engine that belong to no topic. Needs the right Admin.</summary>
+    /// <param name="names">Their names, as the condition <c>unknown-streams</c> has them.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">
+    /// A right is missing, a stream is of a topic, or the node or the engine cannot be reached: then none is removed,
+    /// or only some when the engine fails.
+    /// </exception>
+    public async Task RemoveStreamsAsync(
+        IReadOnlyCollection<string> names,
+        CancellationToken cancellationToken = default
+    )
+    {
+        ArgumentNullException.ThrowIfNull(names);
+        await _calls
+            .RemoveStreamsAsync(new RemoveStreamsRequest { Names = { names } }, cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
+    }
+
     private static GetMetadataRequest Request(IReadOnlyCollection<string>? topics) =>
         new() { Topics = { topics ?? [] } };
 
@@ -140,7 +221,20 @@ public sealed class ClusterClient
                     (int)partition.Replicas
                 )),
             ]
-        );
+        )
+        {
+            Conditions =
+            [
+                .. metadata.Conditions.Select(condition => new ClusterConditionInfo(
+                    condition.Node,
+                    condition.Kind,
+                    condition.Subject,
+                    condition.Detail,
+                    condition.Remedy,
+                    condition.Failed
+                )),
+            ],
+        };
 
     private static string? NullIfEmpty(string text) => text.Length == 0 ? null : text;
 }

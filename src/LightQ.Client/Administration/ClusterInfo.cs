@@ -14,4 +14,10 @@ public sealed record ClusterInfo(
     string? Engine,
     IReadOnlyList<NodeInfo> Nodes,
     IReadOnlyList<PartitionLeaderInfo> Partitions
-);
+)
+{
+    /// <summary>
+    /// What is wrong with it, as this node sees it and as the others say; of the topics that the caller may see.
+    /// </summary>
+    public IReadOnlyList<ClusterConditionInfo> Conditions { get; init; } = [];
+}

@@ -33,6 +33,8 @@ internal sealed class ClusterService(
     /// <summary>The only node of a broker without a cluster.</summary>
     private const string Alone = "local";
 
+    private readonly ClusterRepairs _repairs = new(broker);
+
     private ClusterMembers? Members => broker.Replicas.Members;
 
     /// <summary>The name of a broker's node.</summary>
@@ -106,6 +108,51 @@ internal sealed class ClusterService(
         return new MovePartitionResponse { Epoch = epoch };
     }
 
+    public override async Task<RepairTopicResponse> RepairTopic(RepairTopicRequest request, ServerCallContext context)
+    {
+        Topic topic = broker.GetTopic(request.Topic);
+        List<PartitionRepair> plan = await _repairs.PlanAsync(topic, context.CancellationToken).ConfigureAwait(false);
+        if (!request.PlanOnly && plan.Count != 0)
+        {
+            await RaiseAsync(
+                    SecurityAction.TopicRepaired,
+                    context,
+                    topic.Name,
+                    $"the logs of {plan.Count} partitions are written anew"
+                )
+                .ConfigureAwait(false);
+            await _repairs.RunAsync(topic, plan, context.CancellationToken).ConfigureAwait(false);
+        }
+        return new RepairTopicResponse { Partitions = { plan } };
+    }
+
+    public override async Task<RepairCatalogResponse> RepairCatalog(
+        RepairCatalogRequest request,
+        ServerCallContext context
+    )
+    {
+        RepairCatalogResponse response = await _repairs
+            .RepairCatalogAsync(request.PlanOnly, context.CancellationToken)
+            .ConfigureAwait(false);
+        if (response.Done)
+            await RaiseAsync(SecurityAction.CatalogRewritten, context, "", response.Damage).ConfigureAwait(false);
+        return response;
+    }
+
+    public override async Task<RemoveStreamsResponse> RemoveStreams(
+        RemoveStreamsRequest request,
+        ServerCallContext context
+    )
+    {
+        if (broker.Streams is not { } streams)
+            throw new BrokerException(ErrorCode.NotSupported, "This broker has no cluster: set Cluster:Engine.");
+        string by = CallPrincipal.Of(context).ToString();
+        await streams.RemoveAsync(request.Names, by, context.CancellationToken).ConfigureAwait(false);
+        await RaiseAsync(SecurityAction.StreamsRemoved, context, "", string.Join(", ", request.Names))
+            .ConfigureAwait(false);
+        return new RemoveStreamsResponse();
+    }
+
     private static NodeState StateOf(Member member) =>
         !member.IsLive ? NodeState.Silent
         : member.State == MemberState.Alive ? NodeState.Alive
@@ -140,8 +187,27 @@ internal sealed class ClusterService(
                 from partition in Enumerable.Range(0, (int)topic.Settings.Partitions)
                 select ToProto(topic, (uint)partition, members),
             },
+            Conditions =
+            {
+                from known in replication?.Conditions.All(replication.Node, IsHeard) ?? []
+                where known.Condition.Topic.Length == 0 || access.Sees(principal, known.Condition.Topic)
+                select ToProto(known.Node, known.Condition),
+            },
         };
     }
+
+    private bool IsHeard(string node) => Members?.Find(node) is { IsLive: true };
+
+    private static Protocol.Control.ClusterCondition ToProto(string node, Broker.Cluster.ClusterCondition condition) =>
+        new()
+        {
+            Node = node,
+            Kind = condition.Kind,
+            Subject = condition.Subject,
+            Detail = condition.Detail,
+            Remedy = condition.Remedy,
+            Failed = condition.IsFailure,
+        };
 
     private ClusterNode Self()
     {

@@ -54,6 +54,20 @@ internal sealed class ClusterLog(ILogger logger) : IClusterEvents
         ServerLog.WrongMark(logger, partition.Index, partition.Topic.Name, sequence);
 
     /// <inheritdoc/>
+    public void OnCondition(ClusterCondition condition, bool isOver)
+    {
+        if (isOver)
+            ServerLog.ConditionOver(logger, condition.Kind, condition.Subject);
+        else if (condition.IsFailure)
+            ServerLog.ConditionFailed(logger, condition.Kind, condition.Subject, condition.Detail, condition.Remedy);
+        else
+            ServerLog.ConditionSeen(logger, condition.Kind, condition.Subject, condition.Detail, condition.Remedy);
+    }
+
+    /// <inheritdoc/>
+    public void OnRemoved(string what, string why) => ServerLog.Removed(logger, what, why);
+
+    /// <inheritdoc/>
     public void OnHandedOver(Partition partition, string to, TimeSpan took) =>
         ServerLog.PartitionHandedOver(logger, partition.Topic.Name, partition.Index, to, (long)took.TotalMilliseconds);
 }

@@ -73,6 +73,9 @@ internal static class JsonRoutes
         Route("POST", "/v1/cluster:watch", "WatchMetadata"),
         Route("POST", "/v1/cluster/nodes/{node}:drain", "DrainNode"),
         Route("POST", $"{Topic}:move", "MovePartition"),
+        Route("POST", $"{Topic}:repair", "RepairTopic"),
+        Route("POST", "/v1/cluster:repairCatalog", "RepairCatalog"),
+        Route("POST", "/v1/cluster:removeStreams", "RemoveStreams"),
     ];
 
     private static JsonRoute Route(string verb, string pattern, string method) =>

@@ -112,4 +112,13 @@ internal enum SecurityAction
 
     /// <summary>A partition was given to another node.</summary>
     PartitionMoved,
+
+    /// <summary>The replicated logs of a topic are written anew from copies of the brokers.</summary>
+    TopicRepaired,
+
+    /// <summary>The cluster's catalog was written anew from what a broker knew.</summary>
+    CatalogRewritten,
+
+    /// <summary>Streams of the engine were removed that no topic had.</summary>
+    StreamsRemoved,
 }

@@ -60,6 +60,8 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
             );
         }
 
+        if (broker.Options.Replication is { } cluster)
+            reasons.AddRange(cluster.Conditions.Summaries);
         if (broker.FailureOf(StoredState.Positions) is not null)
         {
             reasons.Add(

@@ -1,3 +1,4 @@
+using LightQ.Broker.Cluster;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace LightQ.Server.Telemetry;
@@ -8,9 +9,10 @@ namespace LightQ.Server.Telemetry;
 internal sealed class Readiness : IHealthCheck
 {
     private volatile string _reason = "starting";
+    private volatile ClusterConditions? _conditions;
 
     /// <summary>Why the server takes no work; null while it does.</summary>
-    public string? NotReadyReason => _reason.Length == 0 ? null : _reason;
+    public string? NotReadyReason => _reason.Length == 0 ? _conditions?.NotReady : _reason;
 
     /// <summary>Called when that has changed.</summary>
     public Action? Changed { get; set; }
@@ -29,6 +31,15 @@ internal sealed class Readiness : IHealthCheck
         Task.FromResult(
             NotReadyReason is { } reason ? HealthCheckResult.Unhealthy(reason) : HealthCheckResult.Healthy()
         );
+
+    /// <summary>From now on the server is not ready either while the cluster has a condition that says so.</summary>
+    /// <param name="conditions">Null without a cluster.</param>
+    public void Follow(ClusterConditions? conditions)
+    {
+        _conditions = conditions;
+        if (conditions is not null)
+            conditions.Changed += () => Changed?.Invoke();
+    }
 
     private void Become(string reason)
     {

@@ -67,7 +67,7 @@ internal sealed class CatalogNode : IDisposable
                 RecordsPerCopy = recordsPerCopy,
                 CatalogPatience = patience ?? Patience,
             },
-            mayBegin: true,
+            isMember: false,
             time ?? TimeProvider.System,
             failure =>
             {

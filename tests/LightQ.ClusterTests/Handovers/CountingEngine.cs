@@ -66,6 +66,9 @@ internal sealed class CountingEngine(IReplicationEngine inner) : IReplicationEng
         public ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken) =>
             inner.GetBoundsAsync(cancellationToken);
 
+        public ValueTask<StreamReport> ExamineAsync(CancellationToken cancellationToken) =>
+            inner.ExamineAsync(cancellationToken);
+
         public async ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken) =>
             Count(await inner.GetAsync(sequence, cancellationToken));
 
@@ -82,7 +85,7 @@ internal sealed class CountingEngine(IReplicationEngine inner) : IReplicationEng
                 yield return Count(entry)!.Value;
         }
 
-        public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
+        public ValueTask<ulong> PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
             inner.PurgeAsync(kind, before, cancellationToken);
 
         private StreamEntry? Count(StreamEntry? found)

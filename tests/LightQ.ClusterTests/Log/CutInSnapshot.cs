@@ -38,6 +38,6 @@ internal sealed class CutInSnapshot(FaultyStream.Link inner, int behind) : IRepl
     public IAsyncEnumerable<StreamEntry> ReadAsync(ulong first, ulong last, CancellationToken cancellationToken) =>
         inner.ReadAsync(first, last, cancellationToken);
 
-    public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
+    public ValueTask<ulong> PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
         inner.PurgeAsync(kind, before, cancellationToken);
 }

@@ -39,7 +39,37 @@ internal sealed class FaultyStream(int seed, double faults = 0)
     public bool StoresWhenFull { get; set; }
 
     /// <summary>The stream as one node reaches it.</summary>
-    public Link Connect() => new(this);
+    public Link Connect() => new(() => this);
+
+    /// <summary>Removes everything, as an operator may; what comes then goes on behind it.</summary>
+    public void PurgeAll()
+    {
+        lock (_lock)
+            _entries.Clear();
+    }
+
+    /// <summary>Becomes what it was when it had so many entries, as an older snapshot that is restored.</summary>
+    public void Restore(ulong last)
+    {
+        lock (_lock)
+        {
+            _entries.RemoveAll(entry => entry.Sequence > last);
+            _last = last;
+        }
+    }
+
+    /// <summary>Has again what it had.</summary>
+    public void Refill(IEnumerable<StreamEntry> entries)
+    {
+        lock (_lock)
+            _entries.InsertRange(0, entries);
+    }
+
+    private StreamBounds Bounds()
+    {
+        lock (_lock)
+            return new StreamBounds(_entries is [var first, ..] ? first.Sequence : _last + 1, _last);
+    }
 
     /// <summary>Loses what it had stored, as no engine may.</summary>
     public void Lose(ulong first, ulong last)
@@ -64,10 +94,10 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         }
     }
 
-    private void Purge(EntryKind kind, ulong before)
+    private ulong Purge(EntryKind kind, ulong before)
     {
         lock (_lock)
-            _entries.RemoveAll(entry => entry.Kind == kind && entry.Sequence < before);
+            return (ulong)_entries.RemoveAll(entry => entry.Kind == kind && entry.Sequence < before);
     }
 
     private Fault Draw()
@@ -83,7 +113,8 @@ internal sealed class FaultyStream(int seed, double faults = 0)
     }
 
     /// <summary>One node's way to the stream, which can be cut: what it sends then arrives when it is healed.</summary>
-    internal sealed class Link(FaultyStream stream) : IReplicatedStream
+    /// <param name="find">The stream; null while there is none.</param>
+    internal sealed class Link(Func<FaultyStream?> find) : IReplicatedStream
     {
         private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(20);
         private readonly Lock _cutLock = new();
@@ -133,11 +164,13 @@ internal sealed class FaultyStream(int seed, double faults = 0)
         )
         {
             byte[] sent = payload.ToArray();
-            if (TryHold(() => stream.Store(kind, sent, expectedLast)))
+            if (TryHold(() => find()?.Store(kind, sent, expectedLast)))
             {
                 await Task.Delay(Patience, cancellationToken);
                 return EntryAppend.Unknown("no answer in time");
             }
+            if (find() is not { } stream)
+                return EntryAppend.Unknown("there is no such stream");
             Fault fault = stream.Draw();
             await PauseAsync(cancellationToken);
             EntryAppend answer = fault is Fault.None or Fault.LostAnswer
@@ -151,17 +184,36 @@ internal sealed class FaultyStream(int seed, double faults = 0)
 
         public async ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken)
         {
-            StreamEntry[] all = Reach();
+            StreamBounds bounds = Reach().Bounds();
             if (ReadDelay != default)
                 await Task.Delay(ReadDelay, cancellationToken);
-            return all is [var first, ..] ? new StreamBounds(first.Sequence, all[^1].Sequence) : default;
+            return bounds;
+        }
+
+        public ValueTask<StreamReport> ExamineAsync(CancellationToken cancellationToken)
+        {
+            FaultyStream? stream;
+            try
+            {
+                stream = Reach();
+            }
+            catch (ReplicationException e) when (e.IsLoss)
+            {
+                return ValueTask.FromResult(default(StreamReport));
+            }
+            lock (stream._lock)
+            {
+                return ValueTask.FromResult(
+                    new StreamReport(true, stream.Bounds(), (ulong)stream._entries.Count, Altered: null)
+                );
+            }
         }
 
         public ValueTask<StreamEntry?> GetAsync(ulong sequence, CancellationToken cancellationToken) =>
-            ValueTask.FromResult(Count(Reach().FirstOrDefault(entry => entry.Sequence == sequence)));
+            ValueTask.FromResult(Count(Reach().Entries.FirstOrDefault(entry => entry.Sequence == sequence)));
 
         public ValueTask<StreamEntry?> GetLastAsync(EntryKind kind, CancellationToken cancellationToken) =>
-            ValueTask.FromResult(Count(Reach().LastOrDefault(entry => entry.Kind == kind)));
+            ValueTask.FromResult(Count(Reach().Entries.LastOrDefault(entry => entry.Kind == kind)));
 
         public async IAsyncEnumerable<StreamEntry> ReadAsync(
             ulong first,
@@ -169,7 +221,7 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken
         )
         {
-            foreach (StreamEntry entry in Reach())
+            foreach (StreamEntry entry in Reach().Entries)
             {
                 if (entry.Sequence >= first && entry.Sequence <= last)
                     yield return Count(entry)!.Value;
@@ -177,12 +229,8 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             await PauseAsync(cancellationToken);
         }
 
-        public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken)
-        {
-            Reach();
-            stream.Purge(kind, before);
-            return ValueTask.CompletedTask;
-        }
+        public ValueTask<ulong> PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
+            ValueTask.FromResult(Reach().Purge(kind, before));
 
         private StreamEntry? Count(in StreamEntry found)
         {
@@ -192,14 +240,14 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             return found;
         }
 
-        private StreamEntry[] Reach()
+        private FaultyStream Reach()
         {
             lock (_cutLock)
             {
                 if (_held is not null)
                     throw new ReplicationException("memory: no answer in time.");
             }
-            return stream.Entries;
+            return find() ?? throw new ReplicationException("memory: there is no such stream.") { IsLoss = true };
         }
 
         private bool TryHold(Action request)
@@ -221,7 +269,7 @@ internal sealed class FaultyStream(int seed, double faults = 0)
 
         private async Task PauseAsync(CancellationToken cancellationToken)
         {
-            int delay = stream.DrawDelay();
+            int delay = find()?.DrawDelay() ?? 0;
             if (delay == 0)
                 await Task.Yield();
             else

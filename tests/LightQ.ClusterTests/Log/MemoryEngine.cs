@@ -81,12 +81,12 @@ internal sealed class MemoryEngine : IReplicationEngine
         return stream;
     }
 
-    public IReplicatedStream GetStream(string name) => _links.GetOrAdd(name, n => _streams[n].Connect());
+    public IReplicatedStream GetStream(string name) =>
+        _links.GetOrAdd(name, n => new FaultyStream.Link(() => _streams.GetValueOrDefault(n)));
 
     public ValueTask DeleteStreamAsync(string name, CancellationToken cancellationToken)
     {
         _streams.TryRemove(name, out _);
-        _links.TryRemove(name, out _);
         return ValueTask.CompletedTask;
     }
 

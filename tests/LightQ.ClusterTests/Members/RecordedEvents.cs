@@ -30,6 +30,11 @@ internal sealed class RecordedEvents : IClusterEvents
     public void OnWrongMark(Partition partition, ulong sequence) =>
         Lines.Enqueue($"wrong mark of {partition.Index} at {sequence}");
 
+    public void OnCondition(ClusterCondition condition, bool isOver) =>
+        Lines.Enqueue($"{(isOver ? "over" : "condition")} {condition.Kind} {condition.Subject}");
+
+    public void OnRemoved(string what, string why) => Lines.Enqueue($"removed {what}: {why}");
+
     public void OnHandedOver(Partition partition, string to, TimeSpan took) =>
         Lines.Enqueue($"handed {partition.Index} to {to}");
 }

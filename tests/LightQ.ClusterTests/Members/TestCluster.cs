@@ -1,3 +1,4 @@
+using LightQ.Broker.Catalog;
 using LightQ.Broker.Cluster;
 using LightQ.Broker.Replication;
 using LightQ.Broker.Topics;
@@ -37,6 +38,10 @@ internal sealed class TestCluster(MemberOptions options) : IAsyncDisposable
 
     public async Task CreateAsync(IReplicationEngine engine)
     {
+        // Before there are streams: else no broker begins the cluster.
+        var init = new ClusterInit(engine, "shop");
+        if ((await init.ExamineAsync(TestContext.Current.CancellationToken)).Cluster is null)
+            await init.RunAsync(TimeProvider.System, TestContext.Current.CancellationToken);
         foreach (uint i in All)
             await engine.CreateStreamAsync(StreamOf(i), 3, TestContext.Current.CancellationToken);
     }

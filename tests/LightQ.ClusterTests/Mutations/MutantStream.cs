@@ -82,8 +82,8 @@ internal sealed class MutantStream(IReplicatedStream inner, Mutation mutation, d
     public IAsyncEnumerable<StreamEntry> ReadAsync(ulong first, ulong last, CancellationToken cancellationToken) =>
         _blind?.ReadAsync(first, last, cancellationToken) ?? inner.ReadAsync(first, last, cancellationToken);
 
-    public ValueTask PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
-        ValueTask.CompletedTask; // Readers that go wrong are to read all of it.
+    public ValueTask<ulong> PurgeAsync(EntryKind kind, ulong before, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(0UL); // Readers that go wrong are to read all of it.
 
     private static void Assert(bool condition) => Xunit.Assert.True(condition);
 

@@ -447,6 +447,30 @@ internal static class Operations
         ),
         new(
             Control,
+            "RepairTopic",
+            Right.Admin,
+            ErrorCode.UnknownTopic,
+            ErrorCode.UnknownTopic,
+            (s, _) => s.CallAsync<RepairTopicRequest, RepairTopicResponse>("RepairTopic", new() { Topic = Group })
+        ),
+        new(
+            Control,
+            "RepairCatalog",
+            Right.Admin,
+            ErrorCode.NotSupported,
+            ErrorCode.NotSupported,
+            (s, _) => s.CallAsync<RepairCatalogRequest, RepairCatalogResponse>("RepairCatalog", new())
+        ),
+        new(
+            Control,
+            "RemoveStreams",
+            Right.Admin,
+            ErrorCode.NotSupported,
+            ErrorCode.NotSupported,
+            (s, _) => s.CallAsync<RemoveStreamsRequest, RemoveStreamsResponse>("RemoveStreams", new())
+        ),
+        new(
+            Control,
             "ListUsers",
             Right.Admin,
             ErrorCode.None,
