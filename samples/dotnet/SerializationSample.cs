@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Text.Json.Serialization;
 using LightQ.Client;
 
@@ -33,5 +34,10 @@ internal static class SerializationSample
 
 internal sealed record Order(string Id, decimal Price);
 
+[JsonSourceGenerationOptions(
+    JsonSerializerDefaults.Web,
+    RespectNullableAnnotations = true,
+    RespectRequiredConstructorParameters = true
+)]
 [JsonSerializable(typeof(Order))]
 internal sealed partial class OrderJson : JsonSerializerContext;

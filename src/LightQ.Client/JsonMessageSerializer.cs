@@ -25,12 +25,13 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
 {
     private readonly JsonTypeInfo<T> _contract;
     private readonly JsonWriterOptions _writerOptions;
+    private readonly bool _isOfRunTimeType;
     private Utf8JsonWriter? _spare;
 
     /// <summary>Creates a serializer.</summary>
     /// <param name="contract">
     /// The type's contract, from a <see cref="System.Text.Json.Serialization.JsonSerializerContext"/>; its options
-    /// control how the JSON looks.
+    /// control how the JSON looks. Of a value of a derived type it writes what the contract says, and no more.
     /// </param>
     public JsonMessageSerializer(JsonTypeInfo<T> contract)
     {
@@ -46,23 +47,40 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
         };
     }
 
-    /// <summary>Creates a serializer that finds out by reflection what to write and read.</summary>
+    /// <summary>
+    /// Creates a serializer that finds out by reflection what to write and read. A value of a derived type is written
+    /// with all that it has, unless <typeparamref name="T"/> says with <c>JsonDerivedType</c> how.
+    /// </summary>
     /// <param name="options">Options that control how the JSON looks. Do not change them afterwards.</param>
+    /// <exception cref="ArgumentException">
+    /// <typeparamref name="T"/> is no value, but work that gives one: a <see cref="Task"/>, a <see cref="Stream"/>, a
+    /// query, a delegate.
+    /// </exception>
     [RequiresUnreferencedCode(MessageSerializer.Reflection)]
     [RequiresDynamicCode(MessageSerializer.Reflection)]
     public JsonMessageSerializer(JsonSerializerOptions options)
-        : this(ContractOf(options)) { }
+        : this(ContractOf(options))
+    {
+        _isOfRunTimeType =
+            !typeof(T).IsValueType
+            && !typeof(T).IsSealed
+            && _contract is { PolymorphismOptions: null, Kind: not JsonTypeInfoKind.Enumerable };
+    }
 
     /// <summary><c>application/json</c>.</summary>
     public string ContentType => "application/json";
 
     /// <inheritdoc/>
+    /// <exception cref="ArgumentException">The value is no value, but work that gives one.</exception>
     public void Serialize(T value, IBufferWriter<byte> body)
     {
         // Out of others' reach while in use: other threads, and converters that publish, make one of their own.
         Utf8JsonWriter writer = Interlocked.Exchange(ref _spare, null) ?? new Utf8JsonWriter(body, _writerOptions);
         writer.Reset(body);
-        JsonSerializer.Serialize(writer, value, _contract);
+        if (_isOfRunTimeType && value is not null && value.GetType() != typeof(T))
+            JsonSerializer.Serialize(writer, value, ContractOf(value.GetType()));
+        else
+            JsonSerializer.Serialize(writer, value, _contract);
         writer.Flush();
         Volatile.Write(ref _spare, writer);
     }
@@ -96,6 +114,12 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
         }
     }
 
+    private JsonTypeInfo ContractOf(Type type)
+    {
+        NoValue.ThrowIf(type);
+        return _contract.Options.GetTypeInfo(type);
+    }
+
     private static void EnsureContracts(JsonTypeInfo contract, HashSet<Type> seen)
     {
         if (!seen.Add(contract.Type))
@@ -113,6 +137,7 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
     private static JsonTypeInfo<T> ContractOf(JsonSerializerOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
+        NoValue.ThrowIf(typeof(T));
         options.MakeReadOnly(populateMissingResolver: true);
         return (JsonTypeInfo<T>)options.GetTypeInfo(typeof(T));
     }

@@ -145,7 +145,8 @@ public sealed class LightQProcessor : IAsyncDisposable
     /// still runs then is left alone. Does nothing when the processor does not run; it may be started again.
     /// </summary>
     /// <param name="cancellationToken">
-    /// Ends the time that handlers have. The messages are given back all the same, and nothing is thrown.
+    /// Ends the time that handlers have, but for a fifth of a second for those that react to their own token. The
+    /// messages are given back all the same, and nothing is thrown.
     /// </param>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {

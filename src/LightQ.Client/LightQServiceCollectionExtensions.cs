@@ -161,7 +161,8 @@ public static class LightQServiceCollectionExtensions
     /// <param name="topic">The name of a durable topic.</param>
     /// <param name="group">The group to join.</param>
     /// <param name="serializer">
-    /// Reads the bodies; null (the default) for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// Reads the bodies; null (the default) for the <see cref="IMessageSerializer{T}"/> that is registered, and without
+    /// one for <see cref="MessageSerializer.Default{T}"/>.
     /// </param>
     /// <param name="options">How the processor works; null for the defaults.</param>
     /// <param name="configure">
@@ -187,7 +188,7 @@ public static class LightQServiceCollectionExtensions
         ArgumentNullException.ThrowIfNull(services);
         Func<IServiceProvider, IMessageHandler> make = scope => new ValueHandler<T>(
             scope.GetRequiredService<THandler>(),
-            serializer ?? scope.GetRequiredService<IMessageSerializer<T>>()
+            serializer ?? RegisteredSerializer.Of<T>(scope, $"processor of {topic}")
         );
         return AddProcessor<THandler>(
             services,
@@ -209,7 +210,8 @@ public static class LightQServiceCollectionExtensions
     /// </param>
     /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="serializer">
-    /// Writes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// Writes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered, and without one for
+    /// <see cref="MessageSerializer.Default{T}"/>.
     /// </param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="whenFenced">
@@ -263,7 +265,8 @@ public static class LightQServiceCollectionExtensions
     /// <param name="serviceKey">The key.</param>
     /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
     /// <param name="serializer">
-    /// Writes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// Writes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered, and without one for
+    /// <see cref="MessageSerializer.Default{T}"/>.
     /// </param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="whenFenced">

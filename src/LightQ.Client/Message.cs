@@ -159,6 +159,12 @@ public readonly struct Message
         return Message<T>.Decode(this, topic, serializer);
     }
 
+    /// <summary>The value of the first header of a name, as UTF-8 text.</summary>
+    /// <param name="name">The name; compared byte by byte in UTF-8.</param>
+    /// <returns>Null when there is none.</returns>
+    public string? GetHeader(string name) =>
+        TryGetHeader(name, out ReadOnlySpan<byte> value) ? Encoding.UTF8.GetString(value) : null;
+
     /// <summary>The body as UTF-8 text.</summary>
     public string GetText() => Encoding.UTF8.GetString(BodySpan);
 

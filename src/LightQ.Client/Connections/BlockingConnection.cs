@@ -30,7 +30,7 @@ internal sealed class BlockingConnection : Connection
     public override Outbox Outbox => _outbox;
 
     public override void Start() =>
-        new Thread(ReceiveUntilClosed) { IsBackground = true, Name = "LightQ receive" }.Start();
+        new Thread(ReceiveUntilClosed) { IsBackground = true, Name = "LightQ receive" }.UnsafeStart();
 
     private void ReceiveUntilClosed()
     {

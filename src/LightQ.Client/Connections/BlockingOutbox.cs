@@ -24,7 +24,7 @@ internal sealed class BlockingOutbox : Outbox
     public void Start(SslStream? tls)
     {
         _tls = tls;
-        _thread.Start();
+        _thread.UnsafeStart();
     }
 
     /// <summary>

@@ -404,7 +404,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
             {
                 _isWatching = true;
                 var watch = new LeaderWatch(_leaders, this, _closing.Token);
-                _watching = Task.Run(watch.RunAsync, CancellationToken.None);
+                _watching = OwnTask.Run(watch.RunAsync);
             }
             if (_closing.IsCancellationRequested)
                 connection.Fail(ClosedByClient());
@@ -641,7 +641,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
     }
 
     /// <summary>What the client does by itself, on its own thread if it has threads.</summary>
-    private Task RunAsync(Func<Task> work) => _thread is null ? Task.Run(work) : _thread.RunAsync(work);
+    private Task RunAsync(Func<Task> work) => _thread is null ? OwnTask.Run(work) : _thread.RunAsync(work);
 
     /// <summary>Waits, or until the client is closed.</summary>
     private ConfiguredTaskAwaitable WaitAsync(TimeSpan delay) =>

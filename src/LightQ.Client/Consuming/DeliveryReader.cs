@@ -44,6 +44,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private bool _isApplications;
     private bool _isLookedAt;
     private Task<bool>? _asked;
+    private bool _isWaitedFor;
     private bool _isDisposed;
 
     /// <param name="subscribe">Opens the subscription.</param>
@@ -150,7 +151,11 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
     void IThreadPoolWorkItem.Execute() => Continue();
 
-    bool IValueTaskSource<bool>.GetResult(short token) => _core.GetResult(token);
+    bool IValueTaskSource<bool>.GetResult(short token)
+    {
+        _isWaitedFor = false;
+        return _core.GetResult(token);
+    }
 
     ValueTaskSourceStatus IValueTaskSource<bool>.GetStatus(short token) => _core.GetStatus(token);
 
@@ -188,8 +193,11 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     protected abstract bool OnBatch();
 
     /// <summary>Goes to the next batch; completes synchronously as long as there is one.</summary>
+    /// <exception cref="InvalidOperationException">The step before has not come to its end.</exception>
     protected ValueTask<bool> MoveToNextBatchAsync()
     {
+        if (_isWaitedFor)
+            throw StepTooEarly();
         if (_consumer is null)
             return SubscribeAndMoveAsync();
         ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -200,7 +208,10 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         if (_held is not null)
             OnAsked();
         _core.Reset();
-        return TryAdvance(_consumer) ? new ValueTask<bool>(true) : new ValueTask<bool>(this, _core.Version);
+        if (TryAdvance(_consumer))
+            return new ValueTask<bool>(true);
+        _isWaitedFor = true;
+        return new ValueTask<bool>(this, _core.Version);
     }
 
     /// <summary>Reports that the current batch cannot be read further.</summary>
@@ -222,7 +233,15 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private async ValueTask<bool> SubscribeAndMoveAsync()
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        _consumer = await _subscribe(this, _cancellationToken).ConfigureAwait(false);
+        _isWaitedFor = true;
+        try
+        {
+            _consumer = await _subscribe(this, _cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            _isWaitedFor = false;
+        }
         Filter = _consumer.Options.Filter;
         _time = _consumer.Time;
         _movedAt = _time.GetTimestamp();
@@ -238,6 +257,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
         return await MoveToNextBatchAsync().ConfigureAwait(false);
     }
+
+    private static InvalidOperationException StepTooEarly() =>
+        new("MoveNextAsync was called while the call before waits: await each one, as await foreach does.");
 
     /// <summary>
     /// The loop is left, by an exception or a break, with messages that it has not settled: the first of them may be

@@ -1,4 +1,5 @@
 using LightQ.Client.Connections;
+using LightQ.Client.Timing;
 
 namespace LightQ.Client.Hosting;
 
@@ -170,7 +171,7 @@ internal sealed class HostedProducer<T>(
             Volatile.Write(ref _cause, reason);
             Volatile.Write(ref _current, next);
         }
-        _ = Task.Run(() => OpenNextAsync(ended, reason, before));
+        _ = OwnTask.Run(() => OpenNextAsync(ended, reason, before));
     }
 
     /// <summary>Two that take over from each other do it no more often than this.</summary>

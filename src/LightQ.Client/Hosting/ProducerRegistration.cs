@@ -5,7 +5,7 @@ namespace LightQ.Client.Hosting;
 /// <summary>A producer that a host is to open.</summary>
 /// <typeparam name="T">What it publishes.</typeparam>
 /// <param name="Topic">The topic.</param>
-/// <param name="Serializer">Makes the bodies; null for the one that is registered.</param>
+/// <param name="Serializer">Makes the bodies; null for the one that is registered, or the default.</param>
 /// <param name="Options">How it sends.</param>
 /// <param name="WhenFenced">What to do when it is fenced.</param>
 /// <param name="ClientKey">The key of the client; null for the one without.</param>
@@ -56,12 +56,7 @@ internal sealed record ProducerRegistration<T>(
         new(
             services.Of<LightQClient>(ClientKey),
             Topic,
-            Serializer
-                ?? services.GetService<IMessageSerializer<T>>()
-                ?? throw new InvalidOperationException(
-                    $"The producer of {Topic} has no serializer: give one to AddLightQProducer, or register an "
-                        + $"IMessageSerializer<{typeof(T).Name}>."
-                ),
+            Serializer ?? RegisteredSerializer.Of<T>(services, $"producer of {Topic}"),
             Options,
             WhenFenced
         )

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
 using LightQ.Protocol.Frames;
@@ -36,6 +37,9 @@ internal sealed class HeldMessage : ILockHolder, IDisposable
 
     /// <summary>The number of the subscription that brought it.</summary>
     public int Turn { get; init; }
+
+    /// <summary>That of its handler; null where nobody listens.</summary>
+    public Activity? Span { get; set; }
 
     /// <summary>The lane that orders the message; null for none.</summary>
     public Lane? Lane { get; set; }

@@ -8,6 +8,9 @@ internal readonly struct ProcessObservation(Operation operation, Activity? span,
 {
     private readonly long _startedAt = time.GetTimestamp();
 
+    /// <summary>The message's span; null where nobody listens.</summary>
+    public Activity? Span => span;
+
     /// <summary>The handler has returned, or thrown.</summary>
     public void End(Exception? error = null)
     {

@@ -35,6 +35,9 @@ internal sealed class ProcessorRun(
     /// <summary>The time that handlers have to end once their tokens are cancelled.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
 
+    /// <summary>The same where nobody waits any longer: enough for those that react at once.</summary>
+    private static readonly TimeSpan ShortGrace = TimeSpan.FromMilliseconds(200);
+
     private readonly CancellationTokenSource _stopping = new();
     private readonly TaskCompletionSource _subscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ReadyMessages _ready = new(options.Ordering);
@@ -73,8 +76,8 @@ internal sealed class ProcessorRun(
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         _ended = Task.WhenAll([
-            Task.Run(ReceiveAsync, CancellationToken.None),
-            .. Enumerable.Range(0, options.MaxConcurrency).Select(_ => Task.Run(HandleAllAsync)),
+            OwnTask.Run(ReceiveAsync),
+            .. Enumerable.Range(0, options.MaxConcurrency).Select(_ => OwnTask.Run(HandleAllAsync)),
         ]);
         await _subscribed.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
     }
@@ -93,7 +96,8 @@ internal sealed class ProcessorRun(
             _givesUp = true;
             foreach (HeldMessage held in _running.Keys)
                 held.Cancel();
-            await EndsAsync(Grace, CancellationToken.None).ConfigureAwait(false);
+            if (!await EndsAsync(Grace, cancellationToken).ConfigureAwait(false))
+                await EndsAsync(ShortGrace, CancellationToken.None).ConfigureAwait(false);
         }
         if (_messages is not null)
             await _messages.DisposeAsync().ConfigureAwait(false);
@@ -124,12 +128,8 @@ internal sealed class ProcessorRun(
         }
     }
 
-    /// <summary>The span in which the processor was started is not that of its messages.</summary>
-    private static void LeaveStartersSpan() => Activity.Current = null;
-
     private async Task ReceiveAsync()
     {
-        LeaveStartersSpan();
         // Of its own: what still runs when a stop has left it alone may not touch the source.
         CancellationToken stopping = _stopping.Token;
         TimeSpan delay = FirstDelay;
@@ -269,7 +269,6 @@ internal sealed class ProcessorRun(
 
     private async Task HandleAllAsync()
     {
-        LeaveStartersSpan();
         Task settled = Task.CompletedTask;
         var hand = new InHand();
         while (await _ready.TakeAsync().ConfigureAwait(false) is { } held)
@@ -380,6 +379,7 @@ internal sealed class ProcessorRun(
         try
         {
             observation = _operations.Begin(held.Message);
+            held.Span = observation.Span;
             if (_givesUp)
                 held.Cancel();
             await handle(args).ConfigureAwait(false);
@@ -467,7 +467,7 @@ internal sealed class ProcessorRun(
         catch (Exception e)
         {
             // Whatever it is: one message's settlement does not end the loop that handles the others.
-            await ReportAsync(ProcessErrorSource.Settle, e, held.Message).ConfigureAwait(false);
+            await ReportAsync(ProcessErrorSource.Settle, e, held.Message, held.Span).ConfigureAwait(false);
         }
         Release(held);
         Leave(works: !gaveUp);
@@ -494,7 +494,7 @@ internal sealed class ProcessorRun(
     /// <returns>False if the error handler has paused the processor: the message is not to blame.</returns>
     private async Task<bool> AbandonAsync(HeldMessage held, Exception error)
     {
-        if (await ReportAsync(ProcessErrorSource.Handler, error, held.Message).ConfigureAwait(false))
+        if (await ReportAsync(ProcessErrorSource.Handler, error, held.Message, held.Span).ConfigureAwait(false))
             return false;
         // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
         string reason = $"{error.GetType().Name}: {error.Message}";
@@ -514,9 +514,19 @@ internal sealed class ProcessorRun(
 
     private void OnCancelFailed(Exception e) => _failures.Handler(e, nameof(ProcessMessageEventArgs.CancellationToken));
 
+    /// <param name="source">Where it failed.</param>
+    /// <param name="exception">How.</param>
+    /// <param name="message">With which message; null for none.</param>
+    /// <param name="span">That of the message: what the error handler does and logs belongs to it.</param>
     /// <returns>Whether the error handler has paused the processor.</returns>
-    private async Task<bool> ReportAsync(ProcessErrorSource source, Exception exception, Message? message)
+    private async Task<bool> ReportAsync(
+        ProcessErrorSource source,
+        Exception exception,
+        Message? message,
+        Activity? span = null
+    )
     {
+        Activity.Current = span;
         if (onError is null)
         {
             _failures.Processing(exception, source, message);

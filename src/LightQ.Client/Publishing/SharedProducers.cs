@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using LightQ.Client.Timing;
 
 namespace LightQ.Client.Publishing;
 
@@ -149,7 +150,7 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
             Task before = _leaving.TryGetValue(topic, out Leaving leaving) ? leaving.Left : Task.CompletedTask;
             // On the pool: what runs before the first wait does not run under the lock.
             CancellationToken closing = _closing.Token;
-            shared = new SharedProducer(Task.Run(() => OpenAsync(topic, before, closing)));
+            shared = new SharedProducer(OwnTask.Run(() => OpenAsync(topic, before, closing)));
             shared.Enter();
             _byTopic[topic] = shared;
         }

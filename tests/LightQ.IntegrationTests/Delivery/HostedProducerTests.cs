@@ -329,11 +329,7 @@ public sealed class HostedProducerTests
             .AddLightQ("lightq://queue")
             .AddLightQProducer<Order>("orders")
             .BuildServiceProvider();
-        Assert.Contains(
-            "IMessageSerializer<Order>",
-            Assert.Throws<InvalidOperationException>(provider.GetRequiredService<IProducer<Order>>).Message,
-            StringComparison.Ordinal
-        );
+        Assert.NotNull(provider.GetRequiredService<IProducer<Order>>()); // With the client's default.
     }
 
     private static async Task<TestServer> StartServerAsync()

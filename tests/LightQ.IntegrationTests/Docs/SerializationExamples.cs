@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Text.Json;
 using System.Text.Json.Serialization;
 using LightQ.Client;
 
@@ -7,6 +8,11 @@ namespace LightQ.IntegrationTests.Docs;
 // SHOWN: contract
 public sealed record Order(string Id, decimal Price);
 
+[JsonSourceGenerationOptions(
+    JsonSerializerDefaults.Web,
+    RespectNullableAnnotations = true,
+    RespectRequiredConstructorParameters = true
+)]
 [JsonSerializable(typeof(Order))]
 internal sealed partial class ShopJson : JsonSerializerContext;
 // SHOWN: end

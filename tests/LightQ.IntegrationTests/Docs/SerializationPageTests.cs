@@ -30,7 +30,7 @@ public sealed class SerializationPageTests
             headers: new MessageHeaders { { "content-type", "text/odd" } },
             cancellationToken: Cancel
         );
-        await producer.PublishAsync("""{"Id":"41","Price":1}"""u8, cancellationToken: Cancel);
+        await producer.PublishAsync("""{"id":"41","price":1}"""u8, cancellationToken: Cancel);
 
         var examples = new SerializationExamples(client);
         await examples.PublishAndConsumeAsync().WaitAsync(Cancel);
