@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants each bug of src/LightQ.Storage/Files/Mutation.cs and shows which tests of the storage and the broker turn red. A bug that none notices fails the run.
+# Plants each bug of src/LightQ.Storage/Files/Mutation.cs and shows which tests of the storage, the broker and its limits turn red. A bug that none notices fails the run.
 #   tests/mutants.sh [MUTANT...]      all of them without arguments; that also writes the table in docs/measured/faults.md
 # A run that does not end within ten minutes counts as caught too: under a bug a test may wait for what never comes.
 # Works in a temporary directory; first a control without a bug, in which everything must be green. LIGHTQ_TIER=C runs the tests longer.
@@ -9,7 +9,7 @@ export DOTNET_NOLOGO=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 MSBUILDDISABLENODEREUSE=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mutants=("$@")
-[ $# -gt 0 ] || mutants=(NoFsync AckBeforeFsync NoDirectoryFsync NoZeroAfterCut StayAtRest NoCrc NoMac CutAtPayload SparseSegment SkipGap NoPayloadCheck AnyProducerId AnyOwner NoShares NoGroupExpiry SyncAgain UnsyncedName NoNewFile NoBatchWindow UnsyncedPosition AckDuplicateAtOnce NoDedupRecovery CountWaiting NoAlone TrustLength NoRecordEnd ParseFirst NoBodyCount TurnsByAddress)
+[ $# -gt 0 ] || mutants=(NoFsync AckBeforeFsync NoDirectoryFsync NoZeroAfterCut StayAtRest NoCrc NoMac CutAtPayload SparseSegment SkipGap NoPayloadCheck AnyProducerId AnyOwner NoShares NoGroupExpiry SyncAgain UnsyncedName NoNewFile NoBatchWindow UnsyncedPosition AckDuplicateAtOnce NoDedupRecovery CountWaiting NoAlone TrustLength NoRecordEnd NoBodyCount TurnsByAddress)
 survivors=0
 table=$work/table
 printf '| planted bug | what it does | tests that turn red |\n|---|---|---|\n' >"$table"
@@ -32,9 +32,9 @@ build() {
 # run NAME: runs the tests on what is in $work/tests; leaves the names of those that turned red in $work/NAME.red.
 run() {
     local code=0
-    timeout 600 "$work/tests/LightQ.Tests" -noColor -namespace LightQ.Tests.Storage -namespace LightQ.Tests.Storage.Faults -namespace LightQ.Tests.Broker -namespace LightQ.Tests.Broker.Groups >"$work/log" 2>&1 || code=$?
+    timeout 600 "$work/tests/LightQ.Tests" -noColor -namespace LightQ.Tests.Storage -namespace LightQ.Tests.Storage.Faults -namespace LightQ.Tests.Broker -namespace LightQ.Tests.Broker.Groups -namespace LightQ.Tests.Server.Limits -namespace LightQ.Tests.Server.Security >"$work/log" 2>&1 || code=$?
     [ "$code" -eq 124 ] || grep -q '^=== TEST EXECUTION SUMMARY' "$work/log" || { tail -n 20 "$work/log"; exit 2; }
-    sed -nE 's/^ +LightQ\.Tests\.(Storage|Broker)\.(.*) \[FAIL\]$/\2/p' "$work/log" | sort -u >"$work/$1.red"
+    sed -nE 's/^ +LightQ\.Tests\.(Storage|Broker|Server)\.(.*) \[FAIL\]$/\2/p' "$work/log" | sort -u >"$work/$1.red"
     [ "$code" -ne 124 ] || echo "(did not end)" >>"$work/$1.red"
 }
 

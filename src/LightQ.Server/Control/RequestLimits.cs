@@ -1,7 +1,6 @@
 using LightQ.Broker;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
-using LightQ.Storage.Files;
 using Microsoft.AspNetCore.Http;
 
 namespace LightQ.Server.Control;
@@ -57,7 +56,7 @@ internal sealed class RequestLimits(ServerLimits limits, int messageBytes, Acces
     /// <exception cref="BrokerException">It is missing.</exception>
     public async ValueTask DemandAsync(HttpContext http, string method, string topic)
     {
-        if (Mutation.ParseFirst || RpcRules.Find(method) is not { HasTopic: true } rule)
+        if (RpcRules.Find(method) is not { HasTopic: true } rule)
             return;
         Principal principal = CallPrincipal.Find(http)!;
         if (!access.MayBeOld)

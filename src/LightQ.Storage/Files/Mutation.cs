@@ -215,14 +215,6 @@ internal static class Mutation
         false;
 #endif
 
-    /// <summary>Requests are made into objects before the caller's right is asked for.</summary>
-    public static bool ParseFirst =>
-#if MUTANT_PARSEFIRST
-        true;
-#else
-        false;
-#endif
-
     /// <summary>Bodies under way are not counted.</summary>
     public static bool NoBodyCount =>
 #if MUTANT_NOBODYCOUNT
