@@ -168,6 +168,9 @@ internal sealed class ClusterMembers : IAsyncDisposable
     /// <param name="movesPinned">Whether those that an operator has moved are spread as well.</param>
     public IReadOnlyList<(PartitionId Id, string From, string To)> Plan(bool movesPinned) => _table.Plan(movesPinned);
 
+    /// <summary>What operators have moved, and the nodes that lead it.</summary>
+    public IReadOnlyList<(PartitionId Id, string Leader)> Pinned() => _table.Pinned();
+
     /// <summary>What is known of a partition.</summary>
     public Situation Of(PartitionId partition) => _table.Of(partition, Node);
 

@@ -133,6 +133,13 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         }
     }
 
+    /// <summary>What operators have moved, and the nodes that lead it.</summary>
+    public IReadOnlyList<(PartitionId Id, string Leader)> Pinned()
+    {
+        lock (_lock)
+            return [.. _views.Where(v => v.Value.IsPinned && IsLed(v.Value)).Select(v => (v.Key, v.Value.Node))];
+    }
+
     /// <summary>Partitions that are there, whether or not a node has said something of them.</summary>
     public void Know(IEnumerable<PartitionId> partitions)
     {

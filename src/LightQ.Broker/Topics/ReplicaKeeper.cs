@@ -213,8 +213,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         }
         else if (!isNamed && _taker is { } taker)
         {
-            // It was passed over, and does not ask again at once.
-            if (taker.Stand != PartitionStand.Ready)
+            // It was passed over, and does not ask again at once; unless another node is placed first by now.
+            if (taker.Stand != PartitionStand.Ready && now.Ranking is [var first, ..] && first == Members.Node)
                 _pause.OnPassedOver();
             _taker = null;
             await taker.DisposeAsync().ConfigureAwait(false);

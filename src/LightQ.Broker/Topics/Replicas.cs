@@ -20,6 +20,7 @@ internal sealed class Replicas(
     /// A new topic waits so long until its partitions are owned. The engine elects in a second or two.
     /// </summary>
     private static readonly TimeSpan LongestCreation = TimeSpan.FromSeconds(15),
+        LongestBalance = TimeSpan.FromSeconds(30),
         Poll = TimeSpan.FromMilliseconds(10),
         RepairPoll = TimeSpan.FromMilliseconds(100);
 
@@ -219,6 +220,30 @@ internal sealed class Replicas(
             if (!copy.IsRepairing)
                 return copy.Failure;
         }
+    }
+
+    /// <summary>Which partitions are to move so that all are spread evenly.</summary>
+    /// <exception cref="BrokerException">There is no cluster.</exception>
+    public IReadOnlyList<(PartitionId Id, string From, string To)> PlanBalance() =>
+        (Members ?? throw NoCluster()).Plan(movesPinned: true);
+
+    /// <summary>
+    /// Has them spread: what operators have moved is spread like all else from then on, and that moves by itself.
+    /// </summary>
+    /// <returns>How many have not moved in time; they go on.</returns>
+    public async Task<int> BalanceAsync(CancellationToken cancellationToken)
+    {
+        ClusterMembers members = Members ?? throw NoCluster();
+        foreach ((PartitionId id, string leader) in members.Pinned())
+        {
+            // A move to where it is already ends that an operator wished it.
+            var command = new MemberCommand(Guid.NewGuid(), leader, leader, id.Topic, id.Partition);
+            await members.AskAsync(command, cancellationToken).ConfigureAwait(false);
+        }
+        long began = time.GetTimestamp();
+        while (PlanBalance().Count != 0 && time.GetElapsedTime(began) < LongestBalance)
+            await Task.Delay(Poll, time, cancellationToken).ConfigureAwait(false);
+        return PlanBalance().Count;
     }
 
     /// <summary>Has a node give all its partitions away, and take none until it starts again.</summary>

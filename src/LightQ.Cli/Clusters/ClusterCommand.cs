@@ -19,7 +19,8 @@ internal static class ClusterCommand
             "lightq cluster try",
             "lightq cluster status",
             "lightq cluster drain b1",
-            "lightq cluster move orders/0 b2"
+            "lightq cluster move orders/0 b2",
+            "lightq cluster balance --plan"
         )
         {
             Status(),
@@ -28,6 +29,7 @@ internal static class ClusterCommand
             RepairCommand.Create(),
             RemoveStreamCommand.Create(),
             InitCommand.Create(),
+            Balance(),
             TryCommand.Create(),
         };
 
@@ -146,6 +148,50 @@ internal static class ClusterCommand
             );
         });
         return command;
+    }
+
+    private static BrokerCommand Balance()
+    {
+        Option<bool> plan = new("--plan") { Description = "Show what would move, and move nothing." };
+        var command = new BrokerCommand(
+            "balance",
+            "Spread the partitions evenly over the nodes, those as well that were moved by 'cluster move'. What nobody "
+                + "has moved is spread by itself. The exit code is 4 while something is left to move.",
+            "lightq cluster balance --plan",
+            "lightq cluster balance"
+        )
+        {
+            plan,
+        };
+        command.Run(async call =>
+        {
+            BalanceResult balance = await call.Client.Cluster.BalanceAsync(call.Get(plan), call.Cancellation);
+            call.Answer(balance, ClustersJson.Default.BalanceResult, Write);
+            return balance.Left != 0 ? ExitCode.Warnings : ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static void Write(BalanceResult balance)
+    {
+        if (balance.Moves.Count == 0)
+        {
+            CommandConsole.Line("The partitions are spread evenly.");
+            return;
+        }
+        Table table = CommandConsole.Table("topic", "partition", "from", "to");
+        foreach (PartitionMoveInfo move in balance.Moves)
+        {
+            table.AddRow(
+                Markup.Escape(move.Topic),
+                move.Partition.ToString(CultureInfo.InvariantCulture),
+                Markup.Escape(move.From),
+                Markup.Escape(move.To)
+            );
+        }
+        new CommandConsole().Tables.Write(table);
+        if (balance.Left != 0)
+            CommandConsole.Line($"{Plural.Of(balance.Left, "partition")} left to move.");
     }
 
     private static void Write(ClusterInfo cluster)

@@ -193,6 +193,30 @@ public sealed class ClusterClient
             .ConfigureAwait(false);
     }
 
+    /// <summary>
+    /// Spreads the partitions evenly over the brokers, those as well that were moved by <see cref="MoveAsync"/>, which
+    /// stay there no longer then. What nobody has moved is spread by itself. Needs the right Admin.
+    /// </summary>
+    /// <param name="planOnly">Whether to say only what would move.</param>
+    /// <param name="cancellationToken">Ends the wait; partitions may move nevertheless.</param>
+    /// <returns>What moves. Returns when all have moved, or after half a minute.</returns>
+    /// <exception cref="LightQException">
+    /// A right is missing, the broker has no cluster, or no node can be reached.
+    /// </exception>
+    public async Task<BalanceResult> BalanceAsync(bool planOnly = false, CancellationToken cancellationToken = default)
+    {
+        BalancePartitionsResponse answer = await _calls
+            .BalancePartitionsAsync(
+                new BalancePartitionsRequest { PlanOnly = planOnly },
+                cancellationToken: cancellationToken
+            )
+            .ConfigureAwait(false);
+        return new BalanceResult(
+            [.. answer.Moves.Select(m => new PartitionMoveInfo(m.Topic, (int)m.Partition, m.From, m.To))],
+            (int)answer.Left
+        );
+    }
+
     private static GetMetadataRequest Request(IReadOnlyCollection<string>? topics) =>
         new() { Topics = { topics ?? [] } };
 

@@ -153,6 +153,45 @@ internal sealed class ClusterService(
         return new RemoveStreamsResponse();
     }
 
+    public override async Task<BalancePartitionsResponse> BalancePartitions(
+        BalancePartitionsRequest request,
+        ServerCallContext context
+    )
+    {
+        Dictionary<Guid, string> names = broker.Topics.ToDictionary(topic => topic.Id, topic => topic.Name);
+        var response = new BalancePartitionsResponse
+        {
+            Moves =
+            {
+                from move in broker.Replicas.PlanBalance()
+                where names.ContainsKey(move.Id.Topic)
+                orderby names[move.Id.Topic], move.Id.Partition
+                select new PartitionMove
+                {
+                    Topic = names[move.Id.Topic],
+                    Partition = move.Id.Partition,
+                    From = move.From,
+                    To = move.To,
+                },
+            },
+        };
+        response.Left = (uint)response.Moves.Count;
+        if (request.PlanOnly)
+            return response;
+        response.Left = (uint)await broker.Replicas.BalanceAsync(context.CancellationToken).ConfigureAwait(false);
+        foreach (PartitionMove move in response.Moves)
+        {
+            await RaiseAsync(
+                    SecurityAction.PartitionMoved,
+                    context,
+                    move.Topic,
+                    $"partition {move.Partition} to {move.To}, to spread all evenly"
+                )
+                .ConfigureAwait(false);
+        }
+        return response;
+    }
+
     private static NodeState StateOf(Member member) =>
         !member.IsLive ? NodeState.Silent
         : member.State == MemberState.Alive ? NodeState.Alive

@@ -76,6 +76,7 @@ internal static class JsonRoutes
         Route("POST", $"{Topic}:repair", "RepairTopic"),
         Route("POST", "/v1/cluster:repairCatalog", "RepairCatalog"),
         Route("POST", "/v1/cluster:removeStreams", "RemoveStreams"),
+        Route("POST", "/v1/cluster:balance", "BalancePartitions"),
     ];
 
     private static JsonRoute Route(string verb, string pattern, string method) =>

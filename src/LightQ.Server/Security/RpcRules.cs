@@ -92,6 +92,7 @@ internal static class RpcRules
             [Nodes + "RepairCatalog"] = RpcRule.Admin,
             [Nodes + "RemoveStreams"] = RpcRule.Admin,
             [Nodes + "MovePartition"] = RpcRule.On<MovePartitionRequest>(Right.Admin, r => r.Topic),
+            [Nodes + "BalancePartitions"] = RpcRule.Admin,
             [Letters + "AppendLetters"] = RpcRule.Node,
             [Letters + "ReadLetters"] = RpcRule.Node,
         }.ToFrozenDictionary(StringComparer.Ordinal);

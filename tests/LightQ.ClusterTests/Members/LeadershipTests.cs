@@ -227,6 +227,22 @@ public sealed class LeadershipTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task What_operators_have_moved_is_spread_again_when_they_ask_for_that()
+    {
+        await StartAsync("a", "b");
+        await _cluster.PlacedAsync("a", "b");
+        uint moved = _cluster["a"].Serves.First();
+        await _cluster["b"].Replicas.MoveAsync(_cluster["b"].Topic, moved, "b", Cancelled);
+        await _cluster.PlacedAsync("a", "b"); // It does not count: nothing makes up for it.
+        Assert.Equal(3, _cluster["a"].Serves.Count());
+        (_, string from, string to) = Assert.Single(_cluster["a"].Replicas.PlanBalance());
+        Assert.Equal(("b", "a"), (from, to));
+        Assert.Equal(0, await _cluster["a"].Replicas.BalanceAsync(Cancelled));
+        await _cluster.PlacedAsync("a", "b");
+        Assert.Equal(4, _cluster["a"].Serves.Count());
+    }
+
+    [Fact]
     public async Task Moves_that_cannot_be_are_refused()
     {
         await StartAsync("a", "b");

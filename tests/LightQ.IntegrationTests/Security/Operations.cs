@@ -471,6 +471,14 @@ internal static class Operations
         ),
         new(
             Control,
+            "BalancePartitions",
+            Right.Admin,
+            ErrorCode.NotSupported,
+            ErrorCode.NotSupported,
+            (s, _) => s.CallAsync<BalancePartitionsRequest, BalancePartitionsResponse>("BalancePartitions", new())
+        ),
+        new(
+            Control,
             "ListUsers",
             Right.Admin,
             ErrorCode.None,
