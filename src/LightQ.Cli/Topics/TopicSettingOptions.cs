@@ -131,8 +131,8 @@ internal sealed class TopicSettingOptions
                 _retention,
                 _dedupWindow,
                 _dedupIds,
-                _sharedNames,
                 _replicas,
+                _sharedNames,
             }
         )
         {

@@ -26,8 +26,9 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security)
     public const string DescriptionPath = "/openapi/v1.json";
 
     /// <summary>
-    /// What a byte of text costs in memory until it is a request: itself, twice in UTF-16, once in the request, and what
-    /// no collection has taken back yet. With 4, 32 requests of 4 MiB at once took 295 MiB more than a broker at rest.
+    /// What a byte of text costs in memory until it is a request: itself, twice in UTF-16, once in the request, and
+    /// what no collection has taken back yet. With 4, 32 requests of 4 MiB at once took 295 MiB more than a broker at
+    /// rest.
     /// </summary>
     private const int TextCost = 6;
 

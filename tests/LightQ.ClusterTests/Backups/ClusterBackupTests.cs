@@ -37,8 +37,11 @@ public sealed class ClusterBackupTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_backup_of_any_node_has_every_replicated_topic_with_the_positions_of_its_groups()
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         await _cluster.SpreadAsync("orders");
         await _cluster.CreateAsync("local", new() { Kind = TopicKind.Durable });
         await using LightQClient client = TopicContents.Connect(_cluster.A);

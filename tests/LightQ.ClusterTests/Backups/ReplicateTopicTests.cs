@@ -4,6 +4,7 @@ using LightQ.Client;
 using LightQ.ClusterTests.Members;
 using LightQ.Protocol.Batches;
 using LightQ.Server;
+using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 
@@ -58,8 +59,11 @@ public sealed class ReplicateTopicTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Producers_and_consumers_go_on_while_a_topic_gets_replicas()
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         await CreateAsync("orders", partitions: 1);
         await using LightQClient client = TopicContents.Connect(_cluster.A),
             reader = TopicContents.Connect(_cluster.A);

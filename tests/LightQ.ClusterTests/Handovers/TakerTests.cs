@@ -40,8 +40,11 @@ public sealed class TakerTests(NatsFixture nats)
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task Nor_do_they_when_a_node_stops()
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         var shared = new MemoryEngine();
         await MoveAsync(() => new(shared.Connect()), messages: 100, isStop: true);
     }

@@ -51,8 +51,11 @@ public sealed class IdleTopicMemoryTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public void A_topic_that_nobody_has_published_to_takes_little_memory()
     {
+        FaultRun.RequireTier("It has the program to itself for many seconds.");
         // What other tests left may go at any moment, and makes a round look better or worse.
         long each = 0;
         for (int round = 0; round < MostRounds && each is <= 0 or > MostBytesEach; round++)
@@ -67,8 +70,11 @@ public sealed class IdleTopicMemoryTests : IAsyncLifetime
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public void A_topic_that_has_come_to_rest_takes_little_memory_again()
     {
+        FaultRun.RequireTier("It has the program to itself for many seconds.");
         Use(_first[..WarmUps]);
         long before = GC.GetTotalMemory(forceFullCollection: true);
         List<Partition> used = Create("second", Topics);
