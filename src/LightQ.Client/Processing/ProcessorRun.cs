@@ -354,11 +354,13 @@ internal sealed class ProcessorRun(
     /// </summary>
     private void LetOthers()
     {
+        // Before the look: the turn may end meanwhile, and the next one begin, whose subscription is not to end.
+        Action? end = _turn?.Ended;
         if (!_circuit.Turns && !_stopping.IsCancellationRequested)
             return;
-        _turn?.Ended?.Invoke(); // First: nothing comes in the place of what goes back.
+        end?.Invoke(); // First: nothing comes in the place of what goes back.
         _ready.GiveBack(_kept);
-        _turn?.Ended?.Invoke(); // Nothing may be left of some partitions.
+        end?.Invoke(); // Nothing may be left of some partitions.
     }
 
     /// <summary>A message goes back, uncounted: at once if the broker knows how, else with its subscription.</summary>

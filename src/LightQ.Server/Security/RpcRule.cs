@@ -31,6 +31,9 @@ internal sealed record RpcRule
     /// <summary>The right demanded on the topic.</summary>
     public Right Right { get; private init; }
 
+    /// <summary>The right that a refusal names, where any right will do at first.</summary>
+    private Right? RefusedFor { get; init; }
+
     /// <summary>The topic that a request names.</summary>
     public Func<IMessage, string>? TopicOf { get; private init; }
 
@@ -38,6 +41,13 @@ internal sealed record RpcRule
     public static RpcRule On<TRequest>(Right right, Func<TRequest, string> topicOf)
         where TRequest : IMessage =>
         new(RpcAccess.Topic) { Right = right, TopicOf = request => topicOf((TRequest)request) };
+
+    /// <summary>
+    /// Any right on the topic that the request names, and the handler demands more. Who has none is refused in the
+    /// handler's words, which must not depend on what there is.
+    /// </summary>
+    public static RpcRule SeeingFor<TRequest>(Right right, Func<TRequest, string> topicOf)
+        where TRequest : IMessage => Seeing(topicOf) with { RefusedFor = right };
 
     /// <summary>Any right on the topic that the request names.</summary>
     public static RpcRule Seeing<TRequest>(Func<TRequest, string> topicOf)
@@ -58,6 +68,10 @@ internal sealed record RpcRule
         {
             case RpcAccess.Topic or RpcAccess.Stream:
                 access.Demand(principal, Right, topic);
+                break;
+            case RpcAccess.Sight when RefusedFor is { } right:
+                if (!access.Sees(principal, topic))
+                    access.Demand(principal, right, topic);
                 break;
             case RpcAccess.Sight:
                 access.DemandSight(principal, topic);

@@ -27,6 +27,31 @@ public sealed class PauseTests
             { "settles nothing itself", 1, ProcessingOrder.None },
         };
 
+    [Fact]
+    public async Task However_often_it_pauses_it_goes_on()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await PublishAsync(client, new TopicSpec("jobs") { MaxDeliveries = 1 }, 10 * Jobs);
+        var handled = new ConcurrentDictionary<long, bool>();
+        int calls = 0;
+        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { MaxConcurrency = 8 });
+        processor.ProcessMessageAsync += args =>
+        {
+            // The trial behind each pause goes well, and the turn behind that is soon over again.
+            if (Interlocked.Increment(ref calls) % 3 == 0)
+                throw new ProcessorPausedException("The ledger is down.", TimeSpan.FromMilliseconds(1));
+            handled[args.Message.Offset] = true;
+            return Task.CompletedTask;
+        };
+        await processor.StartAsync(Cancelled);
+        await Eventually.TrueAsync(
+            () => handled.Count == 10 * Jobs,
+            Patience,
+            () => $"{handled.Count} are handled of {10 * Jobs}"
+        );
+    }
+
     [Theory]
     [MemberData(nameof(Ways))]
     public async Task All_messages_go_to_others_and_no_delivery_counts(
@@ -384,13 +409,13 @@ public sealed class PauseTests
             () => $"still a member: {processor.Failure}"
         );
 
-    private static async Task PublishAsync(LightQClient client, TopicSpec spec)
+    private static async Task PublishAsync(LightQClient client, TopicSpec spec, int jobs = Jobs)
     {
         await client.Topics.CreateAsync(spec with { Kind = TopicKind.Durable }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync(spec.Name, cancellationToken: Cancelled);
         await Task.WhenAll(
             Enumerable
-                .Range(0, Jobs)
+                .Range(0, jobs)
                 .Select(i =>
                     producer
                         .PublishAsync(BitConverter.GetBytes(i), key: $"{i % 3}", cancellationToken: Cancelled)
