@@ -53,7 +53,8 @@ internal static class RpcRules
             [Groups + "ResetGroup"] = RpcRule.On<ResetGroupRequest>(Right.Manage, r => r.Topic),
             [Groups + "PauseGroup"] = RpcRule.On<PauseGroupRequest>(Right.Manage, r => r.Topic),
             [Groups + "ResumeGroup"] = RpcRule.On<ResumeGroupRequest>(Right.Manage, r => r.Topic),
-            [Groups + "DeleteGroup"] = RpcRule.SeeingFor<DeleteGroupRequest>(Right.Manage, r => r.Topic), // Or its maker.
+            // Or who has made it.
+            [Groups + "DeleteGroup"] = RpcRule.SeeingFor<DeleteGroupRequest>(Right.Manage, r => r.Topic),
             [Groups + "RedriveGroup"] = RpcRule.On<RedriveGroupRequest>(Right.Manage, r => r.Topic),
             [Messages + "Publish"] = RpcRule.On<PublishRequest>(Right.Publish, r => r.Topic),
             [Messages + "PublishStream"] = RpcRule.Stream(Right.Publish),
