@@ -334,7 +334,10 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             return true;
         }
         if (now >= held.Deadline)
+        {
+            _locks!.Lose(held);
             return false;
+        }
         _locks!.Keep(held);
         return true;
     }

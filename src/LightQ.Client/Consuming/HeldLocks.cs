@@ -118,14 +118,32 @@ internal sealed class HeldLocks : IDisposable
     /// <returns>False when its lock has run out.</returns>
     public bool TryTake(HeldLock held)
     {
+        List<ILockHolder>? lost = null;
+        bool isTaken;
         lock (_gate)
         {
             Close();
-            if (!held.IsHeld || held.Deadline <= _time.GetTimestamp())
-                return false;
-            held.IsRead = true;
-            return true;
+            isTaken = held.IsHeld && IsGood(held, _time.GetTimestamp(), ref lost);
+            held.IsRead |= isTaken;
         }
+        Tell(lost);
+        return isTaken;
+    }
+
+    /// <summary>
+    /// A reader has found that a lock has run out, and hands out nothing more of its delivery. So it is, also when the
+    /// broker answers later that it has renewed the lock: what nobody works on must not be kept from other members.
+    /// </summary>
+    public void Lose(HeldLock held)
+    {
+        List<ILockHolder>? lost = null;
+        lock (_gate)
+        {
+            Close();
+            if (held.IsHeld)
+                Lose(held, ref lost);
+        }
+        Tell(lost);
     }
 
     /// <summary>A reader hands out nothing more of a delivery.</summary>
@@ -204,32 +222,11 @@ internal sealed class HeldLocks : IDisposable
     /// <param name="holder">The holder of one of its messages.</param>
     /// <param name="renewal">For how long the lock is renewed, from now on.</param>
     /// <returns>False when it is lost already.</returns>
-    public bool TryHold(uint id, ILockHolder holder, TimeSpan renewal)
-    {
-        lock (_gate)
-        {
-            if (!TryExtend(id, renewal))
-                return false;
-            (_byId[id].Holders ??= []).Add(holder);
-            return true;
-        }
-    }
+    public bool TryHold(uint id, ILockHolder holder, TimeSpan renewal) => Extend(id, renewal, holder);
 
     /// <summary>Begins the time for which a delivery's lock is renewed anew.</summary>
     /// <returns>False when it is lost already.</returns>
-    public bool TryExtend(uint id, TimeSpan renewal)
-    {
-        lock (_gate)
-        {
-            Close();
-            long now = _time.GetTimestamp();
-            if (!_byId.TryGetValue(id, out HeldLock? held) || held.Deadline <= now)
-                return false;
-            held.KeepUntil = Math.Max(held.KeepUntil, now + Ticks(renewal));
-            LookAtOnce(held, now);
-            return true;
-        }
-    }
+    public bool TryExtend(uint id, TimeSpan renewal) => Extend(id, renewal, null);
 
     /// <summary>A message of a lock was handed out after half of its time.</summary>
     public void Keep(HeldLock held)
@@ -255,14 +252,18 @@ internal sealed class HeldLocks : IDisposable
         }
     }
 
-    /// <summary>Whether the lock of a delivery has not run out.</summary>
+    /// <summary>Whether the lock of a delivery has not run out. If it has, it stays so.</summary>
     public bool IsHeld(uint id)
     {
+        List<ILockHolder>? lost = null;
+        bool isHeld;
         lock (_gate)
         {
             Close();
-            return _byId.TryGetValue(id, out HeldLock? held) && _time.GetTimestamp() < held.Deadline;
+            isHeld = _byId.TryGetValue(id, out HeldLock? held) && IsGood(held, _time.GetTimestamp(), ref lost);
         }
+        Tell(lost);
+        return isHeld;
     }
 
     /// <summary>The broker has renewed a lock.</summary>
@@ -317,6 +318,36 @@ internal sealed class HeldLocks : IDisposable
     {
         foreach (ILockHolder holder in lost ?? [])
             holder.OnLockLost();
+    }
+
+    private bool Extend(uint id, TimeSpan renewal, ILockHolder? holder)
+    {
+        List<ILockHolder>? lost = null;
+        bool isExtended = false;
+        lock (_gate)
+        {
+            Close();
+            long now = _time.GetTimestamp();
+            if (_byId.TryGetValue(id, out HeldLock? held) && IsGood(held, now, ref lost))
+            {
+                isExtended = true;
+                held.KeepUntil = Math.Max(held.KeepUntil, now + Ticks(renewal));
+                if (holder is not null)
+                    (held.Holders ??= []).Add(holder);
+                LookAtOnce(held, now);
+            }
+        }
+        Tell(lost);
+        return isExtended;
+    }
+
+    /// <summary>Whether a lock has not run out; one that has is lost. Called under the gate.</summary>
+    private bool IsGood(HeldLock held, long now, ref List<ILockHolder>? lost)
+    {
+        if (now < held.Deadline)
+            return true;
+        Lose(held, ref lost);
+        return false;
     }
 
     private void OnTimer()

@@ -151,6 +151,45 @@ public sealed class OutboxTests
         );
     }
 
+    [Theory]
+    [InlineData("take")]
+    [InlineData("extend")]
+    [InlineData("hold")]
+    [InlineData("held")]
+    [InlineData("lose")]
+    public void A_lock_that_was_found_to_have_run_out_is_not_kept_by_an_answer_that_comes_later(string look)
+    {
+        var time = new StarvedTime();
+        var completions = new PendingSettlements(Stream, isNoted: true);
+        using var locks = new HeldLocks(_outbox, completions, time, new IdleLoop());
+        HeldLock held = locks.Add(new GroupDelivery(0, 1, 1, 1, 30_000));
+        Assert.True(locks.TryTake(held));
+        Assert.True(locks.TryExtend(1, TimeSpan.FromMinutes(5)));
+        time.Pass(TimeSpan.FromSeconds(20));
+        time.Fire(); // It is renewed, and nothing is heard of that for a while.
+        time.Pass(TimeSpan.FromSeconds(11));
+
+        if (look == "lose")
+            locks.Lose(held);
+        else
+            Assert.False(Look());
+        byte[] answer = new byte[SettledFrame.SizeOf(1)];
+        SettledFrame.Write(answer, Stream, HeldLocks.RenewalTag, [new SettledRange(SettleOutcome.Done, 1, 0, 1)]);
+        locks.OnAnswered(new SettledFrame(answer.AsSpan(FrameHeader.Size)));
+
+        Assert.False(locks.IsHeld(1));
+        Assert.Equal(0, locks.Open);
+
+        bool Look() =>
+            look switch
+            {
+                "take" => locks.TryTake(held),
+                "extend" => locks.TryExtend(1, TimeSpan.FromMinutes(5)),
+                "hold" => locks.TryHold(1, new NoHolder(), TimeSpan.FromMinutes(5)),
+                _ => locks.IsHeld(1),
+            };
+    }
+
     [Fact]
     public void Each_range_of_an_answer_that_came_too_late_is_counted()
     {
@@ -182,6 +221,45 @@ public sealed class OutboxTests
 
         Assert.Equal((SettleOutcome.Unknown, 3L), (refused.Outcome, refused.FirstOffset));
         Assert.Single(log.Lines); // Three in a row are said.
+    }
+
+    private sealed class NoHolder : ILockHolder
+    {
+        public void OnLockLost() { }
+    }
+
+    /// <summary>A clock whose timers come late, as on a machine that is busy.</summary>
+    private sealed class StarvedTime : TimeProvider
+    {
+        private readonly List<(TimerCallback Callback, object? State)> _timers = [];
+        private long _now = TimeSpan.TicksPerDay;
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public override long GetTimestamp() => _now;
+
+        public void Pass(TimeSpan time) => _now += time.Ticks;
+
+        public void Fire()
+        {
+            foreach ((TimerCallback callback, object? state) in _timers)
+                callback(state);
+        }
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            _timers.Add((callback, state));
+            return new NoTimer();
+        }
+
+        private sealed class NoTimer : ITimer
+        {
+            public bool Change(TimeSpan dueTime, TimeSpan period) => true;
+
+            public void Dispose() { }
+
+            public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+        }
     }
 
     private sealed class IdleLoop : ILoop
