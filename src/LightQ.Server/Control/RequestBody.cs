@@ -77,8 +77,9 @@ internal sealed class RequestBody(HttpContext http, string method, bool isStream
         }
         catch (Exception e) when (e is BrokerException or InvalidDataException)
         {
-            // What serves the port reads the rest, and cannot while a read is not ended.
-            Inner.AdvanceTo(_buffer.Start, _buffer.End);
+            // What serves the port reads the rest, and cannot while a read is not ended. What is here is taken: of a
+            // connection that its client resets, it would not be, and fail the broker's reading, not the client's.
+            Inner.AdvanceTo(_buffer.End);
             throw e is BrokerException refused
                 ? ControlErrors.Make(refused.Code, refused.Message)
                 : ControlErrors.Make(ErrorCode.InvalidArgument, "The request is no gzip, as grpc-encoding says.");
