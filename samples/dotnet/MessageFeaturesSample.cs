@@ -32,8 +32,8 @@ internal static class MessageFeaturesSample
             new PublishOptions { TimeToLive = TimeSpan.FromMilliseconds(1) }
         );
         await Task.Delay(20);
-        await producer.PublishAsync("later"u8.ToArray(), new PublishOptions { Delay = TimeSpan.FromMilliseconds(200) });
         await producer.PublishTombstoneAsync(key: "42");
+        await producer.PublishAsync("later"u8.ToArray(), new PublishOptions { Delay = TimeSpan.FromMilliseconds(200) });
         await using MessageConsumer consumer = client.CreateConsumer(
             "orders",
             new() { Start = StartPosition.Offset(2) }
