@@ -429,6 +429,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 delivery.Source.Report(gap);
                 continue;
             }
+            delivery.Source.MustReadBatch |= delivery.IsUnread;
             if (delivery.Held is not null && !delivery.Settlements!.Locks!.TryTake(delivery.Held))
             {
                 delivery.Source.Drop(delivery); // Its lock has run out, or went with its connection: it comes again.
@@ -495,10 +496,15 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         (_received, _receivedLength) = (_next, batch.Length);
         _next += batch.Length;
         batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
-        if (_run.IsUnread)
+        if (_run.IsUnread || source.MustReadBatch)
+        {
+            source.MustReadBatch = false;
             source.IsBatchSound = !source.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
+        }
         if (!source.IsBatchSound || batch.Kind == BatchKind.Gap)
         {
+            if (_held is not null)
+                _held.KeepUntil = 0; // Nobody works on it.
             ReportDamage();
             return false;
         }

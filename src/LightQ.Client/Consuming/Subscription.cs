@@ -110,6 +110,12 @@ internal sealed class Subscription : ClientStream
     /// </summary>
     public bool IsBatchSound { get; set; }
 
+    /// <summary>
+    /// Whether the batch last delivered was not looked at: the lock of the delivery that brought it had run out. The
+    /// next may leave the batch out. Belongs to the reader.
+    /// </summary>
+    public bool MustReadBatch { get; set; }
+
     public override void Open(Connection connection)
     {
         lock (_gate)

@@ -9,6 +9,8 @@ public sealed class LockClockTests
 {
     private const uint LockMilliseconds = 30_000;
 
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Theory]
@@ -47,6 +49,52 @@ public sealed class LockClockTests
 
         Task<IReadOnlyList<Message>> FetchAsync() =>
             consumer.FetchAsync(1, TimeSpan.FromMinutes(1), cancellationToken: Cancel);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_batch_whose_first_lock_ran_out_unseen_is_looked_at_for_the_next(bool isDamaged)
+    {
+        var clock = new SteppedClock();
+        var gaps = new List<MessageGap>();
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options with { TimeProvider = clock });
+        await using MessageConsumer consumer = client.CreateConsumer(
+            "orders",
+            new()
+            {
+                Group = "billing",
+                SettleMode = SettleMode.Explicit,
+                OnGap = gaps.Add,
+            }
+        );
+        Assert.Empty(await consumer.FetchAsync(1, TimeSpan.Zero, cancellationToken: Cancel));
+        using FakeConnection connection = await broker.AcceptAsync();
+        uint stream = (await connection.SubscribeAsync()).Subscribe.Header.Stream;
+        Task<IReadOnlyList<Message>> fetch = consumer.FetchAsync(1, Patience, cancellationToken: Cancel);
+        await connection.DeliverAsync(
+            stream,
+            new GroupDelivery(39, 1, 1, 1, LockMilliseconds),
+            FakeConnection.Batch(39, "a"u8.ToArray())
+        );
+        Assert.Equal(39, Assert.Single(await fetch).Offset);
+
+        byte[] batch = FakeConnection.Batch(40, "b"u8.ToArray(), "c"u8.ToArray());
+        if (isDamaged)
+            batch[batch.AsSpan().LastIndexOf((byte)'c')] = (byte)'x';
+        await connection.DeliverAsync(stream, new GroupDelivery(40, 1, 2, 1, LockMilliseconds), batch);
+        await connection.DeliverAsync(stream, new GroupDelivery(41, 1, 3, 1, 2 * LockMilliseconds), []);
+        await connection.WriteAsync(new PingFrame(1));
+        while ((await connection.ReadAnyAsync())!.Header.Type != FrameType.Pong)
+        {
+            // Then both are here, and nobody has looked at them.
+        }
+        clock.Ahead = TimeSpan.FromMilliseconds(LockMilliseconds);
+
+        IReadOnlyList<Message> left = await consumer.FetchAsync(1, TimeSpan.Zero, cancellationToken: Cancel);
+        Assert.Equal(isDamaged ? [] : ["c"], left.Select(m => m.GetText()));
+        Assert.Equal(isDamaged ? [GapReason.Corrupt] : [], gaps.Select(g => g.Reason));
     }
 
     /// <summary>A wall clock that can be set, beside a monotonic one that can only run faster.</summary>
