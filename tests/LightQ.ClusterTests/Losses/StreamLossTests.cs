@@ -107,6 +107,7 @@ public sealed class StreamLossTests : IAsyncLifetime
     public async Task Whoever_asks_any_node_hears_of_it_and_the_broker_stays_ready()
     {
         await TopicContents.PublishAsync(_client, "orders", 0, 1);
+        string leader = _cluster.LeaderOf("orders", 0)!;
         Stream.PurgeAll();
         await NoticedAsync();
         foreach (string name in _cluster.Names)
@@ -127,7 +128,7 @@ public sealed class StreamLossTests : IAsyncLifetime
             Assert.Contains("lightq cluster repair orders", condition.Remedy, StringComparison.Ordinal);
         }
         using var http = new HttpClient();
-        int port = _cluster[_cluster.LeaderOf("orders", 0) ?? "a"].WebPort;
+        int port = _cluster[leader].WebPort;
         string ready = await http.GetStringAsync(new Uri($"http://127.0.0.1:{port}/healthz/ready"), Cancelled);
         Assert.Contains("ready, degraded", ready, StringComparison.Ordinal);
         Assert.DoesNotContain("orders", ready, StringComparison.Ordinal);
