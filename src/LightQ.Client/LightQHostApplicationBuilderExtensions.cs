@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -14,13 +15,11 @@ public static class LightQHostApplicationBuilderExtensions
     /// <typeparam name="TBuilder">The builder.</typeparam>
     /// <param name="builder">The application's builder.</param>
     /// <param name="connectionName">
-    /// The name under <c>ConnectionStrings</c>, as <c>GetConnectionString</c> takes it. It is read at once, so an error
-    /// in it is found before the application starts.
+    /// The name under <c>ConnectionStrings</c>, as <c>GetConnectionString</c> takes it. It is read when the client is
+    /// made; a host does not start without one, or with one that is not that of a broker.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="builder"/>.</returns>
-    /// <exception cref="InvalidOperationException">The configuration has no connection string of that name.</exception>
-    /// <exception cref="ArgumentException">The connection string is not that of a broker.</exception>
     /// <example>
     /// <code>
     /// builder.AddLightQClient("queue");                       // ConnectionStrings__queue=lightq://localhost
@@ -34,8 +33,7 @@ public static class LightQHostApplicationBuilderExtensions
         where TBuilder : IHostApplicationBuilder
     {
         ArgumentNullException.ThrowIfNull(builder);
-        builder.Services.AddLightQ(Find(builder.Configuration, connectionName), configure);
-        return builder;
+        return Add(builder, connectionName, null, configure);
     }
 
     /// <summary>
@@ -50,8 +48,6 @@ public static class LightQHostApplicationBuilderExtensions
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="builder"/>.</returns>
-    /// <exception cref="InvalidOperationException">The configuration has no connection string of that name.</exception>
-    /// <exception cref="ArgumentException">The connection string is not that of a broker.</exception>
     public static TBuilder AddKeyedLightQClient<TBuilder>(
         this TBuilder builder,
         string name,
@@ -60,17 +56,26 @@ public static class LightQHostApplicationBuilderExtensions
         where TBuilder : IHostApplicationBuilder
     {
         ArgumentNullException.ThrowIfNull(builder);
-        builder.Services.AddKeyedLightQ(name, Find(builder.Configuration, name), configure);
-        return builder;
+        return Add(builder, name, name, configure);
     }
 
-    private static string Find(IConfiguration configuration, string name)
+    private static TBuilder Add<TBuilder>(
+        TBuilder builder,
+        string name,
+        object? key,
+        Func<LightQClientOptions, LightQClientOptions>? configure
+    )
+        where TBuilder : IHostApplicationBuilder
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
-        return configuration.GetConnectionString(name) is { Length: > 0 } found
-            ? found
-            : throw new InvalidOperationException(
-                $"The configuration has no ConnectionStrings:{name}, for example \"lightq://localhost\"."
-            );
+        // Not the whole builder: the application keeps what it registers.
+        IConfigurationSection section = builder.Configuration.GetSection("ConnectionStrings").GetSection(name);
+        LightQServiceCollectionExtensions.AddClient(
+            builder.Services,
+            key,
+            isNamed => ClientSection.ReadConnectionString(section, isNamed),
+            configure
+        );
+        return builder;
     }
 }

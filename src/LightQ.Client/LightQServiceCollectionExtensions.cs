@@ -4,7 +4,7 @@ using LightQ.Client.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Hosting;
-using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
@@ -31,21 +31,25 @@ public static class LightQServiceCollectionExtensions
         this IServiceCollection services,
         string connectionString,
         Func<LightQClientOptions, LightQClientOptions>? configure = null
-    ) => AddClient(services, null, LightQClientOptions.Parse(connectionString), configure);
+    )
+    {
+        LightQClientOptions options = LightQClientOptions.Parse(connectionString);
+        return AddClient(services, null, _ => options, configure);
+    }
 
     /// <summary>The same, with options from the application's configuration.</summary>
     /// <param name="services">Where to register.</param>
     /// <param name="section">
     /// A connection string; or keys named like the properties of <see cref="LightQClientOptions"/>, and
-    /// <c>ConnectionString</c>, which the others override. It is read at once, so an error in it is found before the
-    /// application starts.
+    /// <c>ConnectionString</c>, which the others override. A key without a value counts as missing. It is read when the
+    /// client is made, so what is added to the configuration later counts, too.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
-    /// <exception cref="ArgumentException">
-    /// The section is empty, a key is unknown, or a value is not allowed; the message names key, value and what is
-    /// allowed.
-    /// </exception>
+    /// <remarks>
+    /// A host does not start, and no client is made, when the section is empty, names two brokers, has an unknown key
+    /// or a value that is not allowed: an <c>OptionsValidationException</c> names key, value and what is allowed.
+    /// </remarks>
     /// <example>
     /// <code>
     /// builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
@@ -58,7 +62,7 @@ public static class LightQServiceCollectionExtensions
     )
     {
         ArgumentNullException.ThrowIfNull(section);
-        return AddClient(services, null, ClientSection.Read(section), configure);
+        return AddClient(services, null, isNamed => ClientSection.Read(section, isNamed), configure);
     }
 
     /// <summary>
@@ -81,7 +85,8 @@ public static class LightQServiceCollectionExtensions
     )
     {
         ArgumentNullException.ThrowIfNull(serviceKey);
-        return AddClient(services, serviceKey, LightQClientOptions.Parse(connectionString), configure);
+        LightQClientOptions options = LightQClientOptions.Parse(connectionString);
+        return AddClient(services, serviceKey, _ => options, configure);
     }
 
     /// <summary>The same, with options from the application's configuration.</summary>
@@ -93,10 +98,6 @@ public static class LightQServiceCollectionExtensions
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
-    /// <exception cref="ArgumentException">
-    /// The section is empty, a key is unknown, or a value is not allowed; the message names key, value and what is
-    /// allowed.
-    /// </exception>
     public static IServiceCollection AddKeyedLightQ(
         this IServiceCollection services,
         object serviceKey,
@@ -106,7 +107,7 @@ public static class LightQServiceCollectionExtensions
     {
         ArgumentNullException.ThrowIfNull(serviceKey);
         ArgumentNullException.ThrowIfNull(section);
-        return AddClient(services, serviceKey, ClientSection.Read(section), configure);
+        return AddClient(services, serviceKey, isNamed => ClientSection.Read(section, isNamed), configure);
     }
 
     /// <summary>
@@ -330,26 +331,52 @@ public static class LightQServiceCollectionExtensions
         return AddStart(services, clientKey).AddSingleton(new TopicRegistration(topic, clientKey));
     }
 
-    private static IServiceCollection AddClient(
+    /// <summary>
+    /// Changes the options of a client that is registered here, before or later: with other services of the
+    /// application, or from a test.
+    /// </summary>
+    /// <param name="services">Where the client is registered.</param>
+    /// <param name="configure">
+    /// Gets the services and the options, and returns what they are to be. Called when the client is made, after the
+    /// client's own registration, and in the order of these calls.
+    /// </param>
+    /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    /// <example>
+    /// <code>
+    /// services.ConfigureLightQ((provider, options) =&gt; options with { ClientName = provider.GetRequiredService&lt;Shop&gt;().Name });
+    /// </code>
+    /// </example>
+    public static IServiceCollection ConfigureLightQ(
+        this IServiceCollection services,
+        Func<IServiceProvider, LightQClientOptions, LightQClientOptions> configure,
+        object? clientKey = null
+    )
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(configure);
+        return services.AddSingleton(new ClientChange(clientKey, configure));
+    }
+
+    internal static IServiceCollection AddClient(
         IServiceCollection services,
         object? key,
-        LightQClientOptions options,
+        Func<bool, LightQClientOptions> read,
         Func<LightQClientOptions, LightQClientOptions>? configure
     )
     {
         ArgumentNullException.ThrowIfNull(services);
-        options = configure?.Invoke(options) ?? options;
-        return services.Add(
-            key,
-            provider => new LightQClient(
-                options.LoggerFactory is null
-                    ? options with
-                    {
-                        LoggerFactory = provider.GetService<ILoggerFactory>(),
-                    }
-                    : options
-            )
-        );
+        var registration = new ClientRegistration(key, configure is null ? read : isNamed => configure(read(isNamed)));
+        services.AddOptions<LightQClientOptions>(registration.Name).ValidateOnStart();
+        services.TryAddSingleton<IOptionsFactory<LightQClientOptions>, ClientOptionsFactory>();
+        return services
+            .AddSingleton(registration)
+            .Add(
+                key,
+                provider => new LightQClient(
+                    provider.GetRequiredService<IOptionsMonitor<LightQClientOptions>>().Get(registration.Name)
+                )
+            );
     }
 
     /// <summary>Once for each client, whatever it is for.</summary>

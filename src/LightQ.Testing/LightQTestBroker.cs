@@ -89,11 +89,7 @@ public sealed class LightQTestBroker : IAsyncDisposable
     /// <param name="configure">Changes the client's options. Null: no change.</param>
     public LightQClient CreateClient(Func<LightQClientOptions, LightQClientOptions>? configure = null)
     {
-        LightQClientOptions standard = LightQClientOptions.Parse(ConnectionString) with
-        {
-            TimeProvider = Time,
-            ConnectionTime = TimeProvider.System,
-        };
+        LightQClientOptions standard = Lead(new LightQClientOptions());
         return new LightQClient(configure?.Invoke(standard) ?? standard);
     }
 
@@ -127,5 +123,28 @@ public sealed class LightQTestBroker : IAsyncDisposable
         await _server.StopAsync().ConfigureAwait(false);
         if (_ownDirectory?.Exists == true)
             _ownDirectory.Delete(recursive: true);
+    }
+
+    /// <summary>The options of a client, led to this broker and its clock; nothing of another broker's login.</summary>
+    internal LightQClientOptions Lead(LightQClientOptions options)
+    {
+        LightQClientOptions own = LightQClientOptions.Parse(ConnectionString);
+        return options with
+        {
+            Host = own.Host,
+            DataPort = own.DataPort,
+            ControlPort = own.ControlPort,
+            OtherBrokers = own.OtherBrokers,
+            User = null,
+            Password = null,
+            Token = null,
+            Tls = own.Tls,
+            Insecure = own.Insecure,
+            CertificateAuthorityFile = own.CertificateAuthorityFile,
+            ClientCertificateFile = null,
+            ClientKeyFile = null,
+            TimeProvider = Time,
+            ConnectionTime = TimeProvider.System,
+        };
     }
 }

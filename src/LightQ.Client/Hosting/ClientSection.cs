@@ -66,43 +66,84 @@ internal static class ClientSection
 
     /// <summary>
     /// Reads a section: a connection string, or keys named like the options, with or without one beside them, which
-    /// they override.
+    /// they override. What is empty is not there: command lines have a section's own key beside those in it.
     /// </summary>
+    /// <param name="section">The section.</param>
+    /// <param name="isNamed">Whether the broker is named elsewhere, so that nothing need be in the section.</param>
     /// <exception cref="ArgumentException">
-    /// There is nothing in it, a key is unknown, or a value is not allowed.
+    /// There is nothing in it, it names two brokers, a key is unknown, or a value is not allowed.
     /// </exception>
-    public static LightQClientOptions Read(IConfigurationSection section)
+    public static LightQClientOptions Read(IConfigurationSection section, bool isNamed)
     {
-        if (section.Value is { } connectionString)
-            return Apply(section, connectionString, default, (_, value) => LightQClientOptions.Parse(value));
-        IConfigurationSection[] entries = [.. section.GetChildren()];
-        if (entries.Length == 0)
+        IConfigurationSection[] entries = [.. section.GetChildren().Where(HasValue)];
+        IConfigurationSection? inside = entries.FirstOrDefault(entry => Is(entry, ConnectionStringKey));
+        IConfigurationSection? whole = string.IsNullOrEmpty(section.Value) ? inside : section;
+        if (entries.Length == 0 && whole is null && !isNamed)
         {
             throw new ArgumentException(
                 $"There is nothing at '{section.Path}' in the configuration; it is a connection string, or has keys "
-                    + $"of {Known()}.",
-                nameof(section)
+                    + $"of {Known()}."
             );
         }
 
-        IConfigurationSection? whole = entries.FirstOrDefault(entry => Is(entry, ConnectionStringKey));
-        LightQClientOptions options = whole is null
-            ? new LightQClientOptions()
-            : Apply(whole, whole.Value ?? "", default, (_, value) => LightQClientOptions.Parse(value));
+        RefuseTwo(whole, inside, entries);
+        LightQClientOptions options = whole is null ? new LightQClientOptions() : Parse(whole);
         foreach (IConfigurationSection entry in entries.Where(entry => !Is(entry, ConnectionStringKey)))
         {
             if (!Keys.TryGetValue(entry.Key, out Func<LightQClientOptions, string, LightQClientOptions>? set))
-            {
-                throw new ArgumentException(
-                    $"'{entry.Path}' is no setting of a client; those are {Known()}.",
-                    nameof(section)
-                );
-            }
-
-            options = Apply(entry, entry.Value ?? "", options, set);
+                throw new ArgumentException($"'{entry.Path}' is no setting of a client; those are {Known()}.");
+            if (string.IsNullOrEmpty(entry.Value))
+                throw new ArgumentException($"'{entry.Path}' has values inside it; one value is wanted.");
+            options = Apply(entry, entry.Value, options, set);
         }
         return options;
     }
+
+    /// <summary>Reads a connection string of the application's.</summary>
+    /// <param name="section">Where it stands.</param>
+    /// <param name="isNamed">Whether the broker is named elsewhere, so that there need be none.</param>
+    /// <exception cref="ArgumentException">There is none, or it is wrong.</exception>
+    public static LightQClientOptions ReadConnectionString(IConfigurationSection section, bool isNamed) =>
+        !string.IsNullOrEmpty(section.Value) ? Parse(section)
+        : isNamed ? new LightQClientOptions()
+        : throw new ArgumentException($"The configuration has no {section.Path}, for example \"lightq://localhost\".");
+
+    /// <summary>
+    /// Refuses two names of a broker: one is most likely from a file, and the other meant to take its place, and a
+    /// wrong guess works on the wrong broker.
+    /// </summary>
+    private static void RefuseTwo(
+        IConfigurationSection? whole,
+        IConfigurationSection? inside,
+        IConfigurationSection[] entries
+    )
+    {
+        if (whole is null)
+            return;
+        IConfigurationSection? second =
+            inside is not null && inside != whole && inside.Value != whole.Value
+                ? inside
+                : Array.Find(
+                    entries,
+                    static entry =>
+                        Is(entry, nameof(LightQClientOptions.Host))
+                        || Is(entry, nameof(LightQClientOptions.OtherBrokers))
+                );
+        if (second is not null)
+        {
+            throw new ArgumentException(
+                $"'{whole.Path}' and '{second.Path}' both name a broker: leave one empty, so that it is clear which "
+                    + "is meant."
+            );
+        }
+    }
+
+    // A section without a value of its own has what is in it.
+    private static bool HasValue(IConfigurationSection entry) =>
+        !string.IsNullOrEmpty(entry.Value) || entry.GetChildren().Any(HasValue);
+
+    private static LightQClientOptions Parse(IConfigurationSection entry) =>
+        Apply(entry, entry.Value ?? "", default, static (_, value) => LightQClientOptions.Parse(value));
 
     private static LightQClientOptions Apply(
         IConfigurationSection entry,
@@ -122,11 +163,7 @@ internal static class ClientSection
                 options is null
                 || Is(entry, nameof(LightQClientOptions.Password))
                 || Is(entry, nameof(LightQClientOptions.Token));
-            throw new ArgumentException(
-                $"'{entry.Path}' is {(isSecret ? "wrong" : $"'{value}'")}: {Reason(e)}",
-                nameof(entry),
-                e
-            );
+            throw new ArgumentException($"'{entry.Path}' is {(isSecret ? "wrong" : $"'{value}'")}: {Reason(e)}", e);
         }
     }
 
@@ -141,9 +178,9 @@ internal static class ClientSection
 
     /// <summary>As in a connection string, the control ports too.</summary>
     private static IReadOnlyList<BrokerEndpoint> Brokers(string value) =>
-        value.Length == 0 ? []
-        : value.Contains('@') ? throw new FormatException("Brokers like n2:5700,n3:5700 are wanted, without a user.")
-        : [.. LightQClientOptions.Parse($"lightq://{value}").Brokers];
+        value.Contains('@')
+            ? throw new FormatException("Brokers like n2:5700,n3:5700 are wanted, without a user.")
+            : [.. LightQClientOptions.Parse($"lightq://{value}").Brokers];
 
     private static int Number(string value) =>
         int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)

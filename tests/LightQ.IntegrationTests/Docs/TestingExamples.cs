@@ -1,8 +1,12 @@
+using System.Net;
 using LightQ.Client;
 using LightQ.Testing;
+using Microsoft.AspNetCore.Mvc.Testing;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
+
+using Program = LightQ.TestShop.Orders;
 
 /// <summary>The test of docs/use/testing.md, word for word between the markers.</summary>
 internal static class TestingExamples
@@ -30,6 +34,25 @@ internal static class TestingExamples
 
         await broker.RestartAsync();                                     // same ports, same data; clients reconnect
         Assert.Empty(await billing.FetchAsync(10, TimeSpan.FromMilliseconds(200)));
+        // SHOWN: end
+    }
+
+    public static async Task TestOfAWebApplicationAsync()
+    {
+        // SHOWN: a test of a web application
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
+        await using var shop = new WebApplicationFactory<Program>().WithWebHostBuilder(web => web.UseLightQ(broker));
+        using HttpClient http = shop.CreateClient();
+
+        using HttpResponseMessage taken = await http.PostAsync("/orders/42", null);
+        Assert.Equal(HttpStatusCode.OK, taken.StatusCode);
+
+        await using LightQClient client = broker.CreateClient();
+        await foreach (Message order in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }))
+        {
+            Assert.Equal("42", order.GetText());
+            break;
+        }
         // SHOWN: end
     }
 }

@@ -1,6 +1,8 @@
 using LightQ.Client;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Options;
 using Xunit;
 
 namespace LightQ.Tests.Client.Hosting;
@@ -90,20 +92,88 @@ public sealed class ConfigurationTests
             + "ClientCertificateFile, ClientKeyFile, ClientName,"
     )]
     [InlineData("Other", "1", "There is nothing at 'LightQ' in the configuration;")]
-    public void What_is_wrong_is_told_with_key_value_and_what_is_allowed(string key, string value, string expected)
+    [InlineData("LightQ:OtherBrokers:0", "n2", "'LightQ:OtherBrokers' has values inside it; one value is wanted.")]
+    [InlineData("LightQ", "", "There is nothing at 'LightQ' in the configuration;")]
+    [InlineData("LightQ:ConnectionString", "", "There is nothing at 'LightQ' in the configuration;")]
+    public async Task What_is_wrong_is_told_with_key_value_and_what_is_allowed(
+        string key,
+        string value,
+        string expected
+    )
     {
-        ArgumentException refused = Assert.Throws<ArgumentException>(() => Add((key, value)));
+        OptionsValidationException refused = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            ReadAsync((key, value))
+        );
         Assert.StartsWith(expected, refused.Message, StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData("LightQ", "http://ann:secret@queue")]
     [InlineData("LightQ:ConnectionString", "lightq://ann:secret@queue:0")]
-    public void A_connection_string_that_is_wrong_is_told_without_its_password(string key, string value)
+    public async Task A_connection_string_that_is_wrong_is_told_without_its_password(string key, string value)
     {
-        ArgumentException refused = Assert.Throws<ArgumentException>(() => Add((key, value)));
+        OptionsValidationException refused = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            ReadAsync((key, value))
+        );
         Assert.StartsWith($"'{key}' is wrong: ", refused.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("secret", refused.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Two_names_of_a_broker_are_refused_and_the_same_name_twice_is_one()
+    {
+        OptionsValidationException refused = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            ReadAsync(("LightQ", "lightq://queue"), ("LightQ:ConnectionString", "lightq://other"))
+        );
+        Assert.Equal(
+            "'LightQ' and 'LightQ:ConnectionString' both name a broker: leave one empty, so that it is clear which is "
+                + "meant.",
+            refused.Message
+        );
+        await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            ReadAsync(("LightQ:ConnectionString", "lightq://queue"), ("LightQ:OtherBrokers", "n2"))
+        );
+        LightQClientOptions read = await ReadAsync(
+            ("LightQ", "lightq://queue"),
+            ("LightQ:ConnectionString", "lightq://queue"),
+            ("LightQ:User", "ann"),
+            ("LightQ:Token", "")
+        );
+        Assert.Equal(("queue", "ann", null), (read.Host, read.User, read.Token));
+    }
+
+    [Fact]
+    public async Task A_client_of_a_name_that_the_configuration_has_not_is_not_made()
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
+        using IHost host = builder.AddLightQClient("queue").Build();
+        OptionsValidationException refused = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            host.StartAsync(TestContext.Current.CancellationToken)
+        );
+        Assert.Equal(
+            "The configuration has no ConnectionStrings:queue, for example \"lightq://localhost\".",
+            refused.Message
+        );
+    }
+
+    [Fact]
+    public async Task Options_are_those_of_the_framework_by_the_name_of_the_key()
+    {
+        await using ServiceProvider services = new ServiceCollection()
+            .AddSingleton("from a service")
+            .ConfigureLightQ((provider, options) => options with { ClientName = provider.GetRequiredService<string>() })
+            .AddLightQ("lightq://plain")
+            .AddKeyedLightQ("audit", "lightq://audit")
+            .BuildServiceProvider();
+        Assert.Equal("from a service", services.GetRequiredService<LightQClient>().Options.ClientName);
+        Assert.Equal("plain", services.GetRequiredService<IOptions<LightQClientOptions>>().Value.Host);
+        var all = services.GetRequiredService<IOptionsMonitor<LightQClientOptions>>();
+        Assert.Equal("audit", all.Get("audit").Host);
+        Assert.Contains(
+            "'billing'",
+            Assert.Throws<InvalidOperationException>(() => all.Get("billing")).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
