@@ -1,3 +1,4 @@
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
 using LightQ.Storage;
@@ -41,6 +42,11 @@ public interface IStorageEvents
 
     /// <summary>A group has ended that nobody had used for so long.</summary>
     void OnGroupEnded(Topic topic, string group, TimeSpan unused);
+
+    /// <summary>
+    /// Messages are dead letters now, and how many others have become some since the last time that this was told.
+    /// </summary>
+    void OnDeadLettered(Partition partition, string group, string deadTopic, DeadLettered letters, long leftOut);
 
     /// <summary>
     /// A partition with replicas is lost: another node has claimed it, or the engine does not answer.

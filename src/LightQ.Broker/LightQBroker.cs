@@ -522,15 +522,7 @@ public sealed class LightQBroker : IAsyncDisposable
         }
         subscription.SlowTimeout = TimeSpan.FromMilliseconds(request.SlowTimeoutMilliseconds);
         partition.Attach(subscription);
-        subscribed = new SubscribedFrame(
-            partition.Topic.Id,
-            partition.Topic.Settings.Partitions,
-            partition.Log.Incarnation,
-            partition.Log.Epoch,
-            subscription.FirstOffset,
-            partition.Log.StartOffset,
-            partition.Log.EndOffset
-        );
+        subscribed = SubscriptionTerms.Answer(partition, subscription);
         return subscription;
     }
 

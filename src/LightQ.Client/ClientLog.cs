@@ -69,7 +69,8 @@ internal static partial class ClientLog
     [LoggerMessage(
         11,
         LogLevel.Error,
-        "The processor of {Topic} for {Group} failed ({Source}, partition {Partition}, offset {Offset})."
+        "The processor of {Topic} for {Group} failed ({Source}, partition {Partition}, offset {Offset}, key {Key}, "
+            + "message id {MessageId}, delivery {Delivery}). {Next}"
     )]
     public static partial void ProcessingFailed(
         ILogger logger,
@@ -77,9 +78,120 @@ internal static partial class ClientLog
         ProcessErrorSource source,
         string topic,
         string group,
-        int? partition,
-        long? offset
+        int partition,
+        long offset,
+        string key,
+        string messageId,
+        string delivery,
+        string next
     );
+
+    [LoggerMessage(2130, LogLevel.Error, "The processor of {Topic} for {Group} failed ({Source}).")]
+    public static partial void ProcessorFailed(
+        ILogger logger,
+        Exception exception,
+        ProcessErrorSource source,
+        string topic,
+        string group
+    );
+
+    [LoggerMessage(2131, LogLevel.Error, "The processor of {Topic} for {Group} failed again ({Source}): {Error}")]
+    public static partial void ProcessorFailedAgain(
+        ILogger logger,
+        ProcessErrorSource source,
+        string topic,
+        string group,
+        string error
+    );
+
+    [LoggerMessage(
+        2132,
+        LogLevel.Error,
+        "A message of {Topic} has failed in its last delivery and becomes a dead letter of {Group} (partition "
+            + "{Partition}, offset {Offset}, key {Key}, message id {MessageId}, delivery {Delivery}): {Error}"
+    )]
+    public static partial void LastDeliveryFailed(
+        ILogger logger,
+        string topic,
+        string group,
+        int partition,
+        long offset,
+        string key,
+        string messageId,
+        string delivery,
+        string error
+    );
+
+    [LoggerMessage(
+        2133,
+        LogLevel.Warning,
+        "A handler of {Topic} for {Group} has run for {Seconds:0} s, longer than a lock (partition {Partition}, offset "
+            + "{Offset}, key {Key}, message id {MessageId}, delivery {Delivery}). The lock, of {LockSeconds:0} s, is "
+            + "renewed until the handler has run for {RenewalSeconds:0} s (MaxLockRenewal)."
+    )]
+    public static partial void HandlerRunsLong(
+        ILogger logger,
+        string topic,
+        string group,
+        double seconds,
+        int partition,
+        long offset,
+        string key,
+        string messageId,
+        string delivery,
+        double lockSeconds,
+        double renewalSeconds
+    );
+
+    [LoggerMessage(
+        2134,
+        LogLevel.Error,
+        "The lock of a message of {Topic} is renewed for {Group} no longer (partition {Partition}, offset {Offset}, "
+            + "key {Key}, message id {MessageId}, delivery {Delivery}): its handler has run for {Seconds:0} s. The "
+            + "message comes again. Slot {Slot} of {Slots} stays taken until the handler returns; {Free} are free."
+    )]
+    public static partial void SlotTaken(
+        ILogger logger,
+        string topic,
+        string group,
+        int partition,
+        long offset,
+        string key,
+        string messageId,
+        string delivery,
+        double seconds,
+        int slot,
+        int slots,
+        int free
+    );
+
+    [LoggerMessage(2135, LogLevel.Error, "The processor of {Topic} for {Group} handles nothing: {Reason}.")]
+    public static partial void NoFreeSlot(ILogger logger, string topic, string group, string reason);
+
+    [LoggerMessage(2136, LogLevel.Information, "The processor of {Topic} for {Group} has a free slot again.")]
+    public static partial void SlotFree(ILogger logger, string topic, string group);
+
+    [LoggerMessage(
+        2137,
+        LogLevel.Warning,
+        "The processor of {Topic} for {Group} stops, and {Running} handlers have not ended in time ({Seconds:0} s); "
+            + "they are asked to (CancellationToken), and their messages come again."
+    )]
+    public static partial void HandlersCancelled(
+        ILogger logger,
+        string topic,
+        string group,
+        int running,
+        double seconds
+    );
+
+    [LoggerMessage(
+        2138,
+        LogLevel.Error,
+        "The processor of {Topic} for {Group} has stopped, and {Running} handlers still run, though they were asked to "
+            + "end; nobody waits for them any longer."
+    )]
+    public static partial void HandlersLeft(ILogger logger, string topic, string group, int running);
 
     [LoggerMessage(
         12,
@@ -118,16 +230,21 @@ internal static partial class ClientLog
     [LoggerMessage(
         2082,
         LogLevel.Error,
-        "The processor of {Topic} for {Group} failed again ({Source}, partition {Partition}, offset {Offset}): {Error}"
+        "The processor of {Topic} for {Group} failed again ({Source}, partition {Partition}, offset {Offset}, key "
+            + "{Key}, message id {MessageId}, delivery {Delivery}): {Error} {Next}"
     )]
     public static partial void ProcessingFailedAgain(
         ILogger logger,
         ProcessErrorSource source,
         string topic,
         string group,
-        int? partition,
-        long? offset,
-        string error
+        int partition,
+        long offset,
+        string key,
+        string messageId,
+        string delivery,
+        string error,
+        string next
     );
 
     [LoggerMessage(

@@ -85,9 +85,9 @@ public sealed class LightQProcessor : IAsyncDisposable
     public bool IsRunning => Volatile.Read(ref _run) is not null;
 
     /// <summary>
-    /// Why the processor handles no messages: it pauses (<see cref="ProcessMessageEventArgs.PauseAsync"/>), or the
-    /// broker has ended its subscription. Null while it handles what comes, as far as is known, and while it is
-    /// stopped.
+    /// Why the processor handles no messages: it pauses (<see cref="ProcessMessageEventArgs.PauseAsync"/>), the broker
+    /// has ended its subscription, or each handler has run for <see cref="ProcessorOptions.MaxLockRenewal"/> and keeps
+    /// its slot. Null while it handles what comes, as far as is known, and while it is stopped.
     /// </summary>
     public Exception? Failure => Volatile.Read(ref _run)?.Failure;
 

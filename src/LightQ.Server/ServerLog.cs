@@ -388,6 +388,25 @@ internal static partial class ServerLog
     public static partial void GroupEnded(ILogger logger, string group, string topic, TimeSpan unused);
 
     [LoggerMessage(
+        2130,
+        LogLevel.Warning,
+        "{Count} messages of {Topic}, partition {Partition}, from offset {Offset} on, have become dead letters of "
+            + "{Group}, in {DeadTopic}, after {Deliveries} deliveries: {Reason} ({LeftOut} others since the last line)"
+    )]
+    public static partial void DeadLettered(
+        ILogger logger,
+        int count,
+        string topic,
+        uint partition,
+        long offset,
+        string group,
+        string deadTopic,
+        int deliveries,
+        string reason,
+        long leftOut
+    );
+
+    [LoggerMessage(
         2041,
         LogLevel.Error,
         "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again{Unsaid}"

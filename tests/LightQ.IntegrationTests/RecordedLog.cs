@@ -15,6 +15,17 @@ internal sealed class RecordedLog : ILoggerFactory, ILogger
             .Where(l => l.Level >= LogLevel.Error)
             .Select(l => l.Error is null ? l.Message : $"{l.Message}: {l.Error}");
 
+    /// <summary>Waits for lines with a text, and gives them.</summary>
+    public async Task<string[]> HasAsync(string text, int count)
+    {
+        await Eventually.TrueAsync(
+            () => With(text).Length >= count,
+            TimeSpan.FromSeconds(60),
+            () => $"'{text}' is not logged, but\n{string.Join('\n', Lines.Select(l => l.Message))}"
+        );
+        return With(text);
+    }
+
     public ILogger CreateLogger(string categoryName) => this;
 
     public void AddProvider(ILoggerProvider provider) => throw new NotSupportedException();
@@ -37,4 +48,7 @@ internal sealed class RecordedLog : ILoggerFactory, ILogger
     }
 
     public void Dispose() { }
+
+    private string[] With(string text) =>
+        [.. Lines.Select(l => l.Message).Where(m => m.Contains(text, StringComparison.Ordinal))];
 }

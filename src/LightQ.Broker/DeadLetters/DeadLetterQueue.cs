@@ -15,6 +15,12 @@ internal sealed class DeadLetterQueue
 {
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(100),
         LongestDelay = TimeSpan.FromSeconds(30);
+
+    /// <summary>So many events are told in a time; a topic whose consumer fails has one for each message.</summary>
+    private const int MostTold = 10;
+
+    private static readonly TimeSpan TellPeriod = TimeSpan.FromSeconds(10);
+
     private readonly Channel<DeadLetter> _letters = Channel.CreateUnbounded<DeadLetter>(
         new UnboundedChannelOptions { SingleReader = true }
     );
@@ -26,6 +32,10 @@ internal sealed class DeadLetterQueue
     private LetterBox? _box;
     private ulong _sequence;
     private long _next;
+
+    private long _toldSince;
+    private int _told;
+    private long _leftOut;
 
     /// <summary>When the letters of the moment were first tried, in unix microseconds.</summary>
     private long _tried;
@@ -107,7 +117,31 @@ internal sealed class DeadLetterQueue
         if (_box is not null)
             _office.OnStored(_box.Topic, letter, _box.End);
         letter.Group.DeadLettered(letter.Range);
+        Tell(letter);
         return true;
+    }
+
+    /// <summary>Nobody may look at the dead-letter topic for days: the log is looked at.</summary>
+    private void Tell(in DeadLetter letter)
+    {
+        long now = _time.GetTimestamp();
+        if (_time.GetElapsedTime(_toldSince, now) >= TellPeriod)
+            (_toldSince, _told) = (now, 0);
+        if (++_told > MostTold)
+        {
+            _leftOut += letter.Range.Count;
+            return;
+        }
+
+        var letters = new DeadLettered(letter.Range.First, letter.Range.Count, letter.Range.Deliveries, letter.Reason);
+        _broker.Options.StorageEvents?.OnDeadLettered(
+            letter.Group.Partition,
+            letter.Group.Name,
+            _topic,
+            letters,
+            _leftOut
+        );
+        _leftOut = 0;
     }
 
     private async Task PublishAsync(byte[] batch, DeadLetter letter, long end)

@@ -44,6 +44,9 @@ public sealed class ExplicitGroup : Group
     private readonly ITimer _timer;
     private long _timerDue = long.MaxValue;
     private long _next;
+
+    /// <summary>When messages were last completed, or began to wait for that.</summary>
+    private long _completedAt;
     private ExplicitMember? _reading;
 
     internal ExplicitGroup(Partition partition, string name, GroupState state, IDeadLetterSink deadLetters)
@@ -51,6 +54,7 @@ public sealed class ExplicitGroup : Group
     {
         _deadLetters = deadLetters;
         _clock = new MonotonicMicroseconds(partition.Time);
+        _completedAt = _clock.Now;
         _timer = partition.Time.CreateTimer(
             static group => ((ExplicitGroup)group!).OnTime(),
             this,
@@ -258,6 +262,7 @@ public sealed class ExplicitGroup : Group
                 case SettleKind.Complete:
                     _unsettled.TryRemove(range.FirstOffset, range.Count);
                     Partition.Counters.Settled(range.Count);
+                    _completedAt = now;
                     break;
                 case SettleKind.Abandon:
                     long delay =
@@ -338,6 +343,8 @@ public sealed class ExplicitGroup : Group
                 FirstLockEnd = FirstDeadline is var first and < long.MaxValue ? UnixMicroseconds.ToTime(first) : null,
                 DeadLettersWaiting = _dying.Count,
                 HasTooManyPieces = _unsettled.IsOverfull,
+                Idle = TimeSpan.FromMicroseconds(_clock.Now - _completedAt),
+                Lowest = LowestHeld(),
                 IsReading = _reading is not null,
                 Lag = _unsettled.Messages + Math.Max(0, end - Math.Max(start, _next)),
                 Counts = Counts,
@@ -349,6 +356,21 @@ public sealed class ExplicitGroup : Group
                 ],
             };
         }
+    }
+
+    /// <summary>The lowest message that a member holds, and whose it is.</summary>
+    private HeldOffset? LowestHeld()
+    {
+        HeldOffset? lowest = null;
+        foreach (GroupMember member in Members)
+        {
+            for (Lease? lease = ((ExplicitMember)member).FirstLease; lease is not null; lease = lease.Next)
+            {
+                if (lease.FirstOpen is { } offset && offset < (lowest?.Offset ?? long.MaxValue))
+                    lowest = new HeldOffset(offset, member.Owner.ConnectionId);
+            }
+        }
+        return lowest;
     }
 
     private protected override GroupState Capture()
@@ -516,6 +538,8 @@ public sealed class ExplicitGroup : Group
     private GroupDelivery Lend(ExplicitMember member, bool isAgain, in RedeliveryRange wanted, long batchEnd, long now)
     {
         int count = wanted.IsAlone ? 1 : (int)Math.Min(Math.Min(batchEnd - wanted.First, wanted.Count), member.Room);
+        if (_unsettled.Messages == 0)
+            _completedAt = now;
         if (isAgain)
         {
             _redeliveries.TakeFirst(count);

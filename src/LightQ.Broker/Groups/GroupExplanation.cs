@@ -29,6 +29,8 @@ internal static class GroupExplanation
             yield return Because(GroupHold.Paused, "the group is paused; 'lightq group resume' resumes it");
         foreach (GroupReason reason in Members(group, figures))
             yield return reason;
+        if (Standstill(group, figures) is { } standstill)
+            yield return standstill;
         foreach (GroupReason reason in Messages(partition, figures))
             yield return reason;
 
@@ -48,6 +50,32 @@ internal static class GroupExplanation
                 $"the partition could not be opened: {refusal.Reason}"
             );
         }
+    }
+
+    /// <summary>
+    /// Members hold messages and have completed none for longer than a lock: whether they will is not the broker's to
+    /// know.
+    /// </summary>
+    private static GroupReason? Standstill(Group group, GroupFigures figures)
+    {
+        Partition partition = group.Partition;
+        if (
+            figures.Lowest is not { } lowest
+            || figures.Idle is not { } idle
+            || idle < partition.Topic.Settings.Delivery.LockDuration
+        )
+        {
+            return null;
+        }
+
+        return new GroupReason(
+            GroupHold.Locked,
+            partition.Index,
+            lowest.Connection,
+            figures.FirstLockEnd,
+            $"the group has completed nothing for {Span(idle)}; the lowest message that is held is offset "
+                + $"{lowest.Offset}, by connection {lowest.Connection}"
+        );
     }
 
     private static IEnumerable<GroupReason> Members(Group group, GroupFigures figures)
@@ -165,6 +193,11 @@ internal static class GroupExplanation
         GroupReason Because(GroupHold hold, string text, DateTimeOffset? until = null) =>
             new(hold, partition.Index, null, until, text);
     }
+
+    private static string Span(TimeSpan time) =>
+        time.TotalHours >= 1 ? string.Create(CultureInfo.InvariantCulture, $"{time.TotalHours:0.0} h")
+        : time.TotalMinutes >= 1 ? string.Create(CultureInfo.InvariantCulture, $"{time.TotalMinutes:0.0} min")
+        : string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0} s");
 
     private static string Until(DateTimeOffset? time) =>
         time is { } until ? $", until {until.ToString("u", CultureInfo.InvariantCulture)} at first" : "";

@@ -18,6 +18,14 @@ public sealed record GroupFigures
     /// <summary>Messages that members hold.</summary>
     public long InFlight { get; init; }
 
+    /// <summary>The lowest message that a member holds; null for none.</summary>
+    public HeldOffset? Lowest { get; init; }
+
+    /// <summary>
+    /// How long nothing was completed while something was to be; null where members do not settle.
+    /// </summary>
+    public TimeSpan? Idle { get; init; }
+
     /// <summary>Ranges of messages that are redelivered at once.</summary>
     public int RedeliveriesReady { get; init; }
 

@@ -37,6 +37,9 @@ internal sealed class Lease
     /// <inheritdoc cref="RedeliveryRange.Waits"/>
     public byte Waits { get; private set; }
 
+    /// <summary>The first message that is not settled; null when all are.</summary>
+    public long? FirstOpen => TryFindOpen(0, out RedeliveryRange messages, out _) ? messages.First : null;
+
     /// <summary>When the lock runs out, in unix microseconds.</summary>
     public long Deadline { get; set; }
 

@@ -24,6 +24,9 @@ internal readonly record struct DeliveryLock(
     /// <summary>When their lock runs out if it is not renewed again, in ticks of UTC by the client's clock.</summary>
     public long Until => Settlements?.Locks?.UntilOf(DeliveryId) ?? LockedUntil;
 
+    /// <summary>When they come again if they are abandoned; null where that is not known.</summary>
+    public RedeliveryTerms? Terms => Settlements?.Terms;
+
     /// <summary>Whether the broker takes messages back that nobody has seen.</summary>
     public bool CanGiveBack => Settlements is { CanReturn: true };
 

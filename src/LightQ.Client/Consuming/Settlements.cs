@@ -54,6 +54,12 @@ internal sealed class Settlements(
     /// <summary>Answers in the place of a broker; null where there is one.</summary>
     public Func<MessageSettlement, SettleOutcome>? Answer { get; init; }
 
+    /// <summary>When abandoned messages come again; null without a group, and from an older broker.</summary>
+    public RedeliveryTerms? Terms { get; set; }
+
+    /// <summary>How long the lock of the last delivery lasts; none has come before it is set.</summary>
+    public TimeSpan LockTime { get; set; } = TimeSpan.FromSeconds(30);
+
     /// <summary>The locks of what a member of a group was delivered; null without a group.</summary>
     public HeldLocks? Locks { get; init; }
 

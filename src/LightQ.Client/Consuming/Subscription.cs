@@ -283,6 +283,8 @@ internal sealed class Subscription : ClientStream
             }
             _heldBytes += delivery.CreditBytes;
             HeldLock? held = _settlements?.Locks?.Add(frame.Delivery);
+            if (_settlements is { } settlements)
+                settlements.LockTime = TimeSpan.FromMilliseconds(frame.Delivery.LockMilliseconds);
             long until =
                 _links.Options.TimeProvider.GetUtcNow().UtcTicks
                 + (frame.Delivery.LockMilliseconds * TimeSpan.TicksPerMillisecond);
@@ -470,6 +472,8 @@ internal sealed class Subscription : ClientStream
             return null;
         }
         PartitionCount = (int)subscribed.PartitionCount;
+        if (_settlements is { } settlements)
+            settlements.Terms = subscribed.Terms;
         (_logIncarnation, _logEpoch) = (subscribed.Incarnation, subscribed.Epoch);
         // If part of what was seen is gone, a gap will say so. Until it is here, what was seen is what another
         // connection has to be told.

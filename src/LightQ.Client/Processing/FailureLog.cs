@@ -1,3 +1,4 @@
+using System.Globalization;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Processing;
@@ -12,13 +13,14 @@ internal sealed class FailureLog : IDisposable
 {
     private const int MostKinds = 32,
         MostLines = 10;
+    private static readonly FailureKind LastDeliveries = new("last deliveries", null, null, 0);
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(10);
 
     private readonly ILogger _logger;
     private readonly string _topic;
     private readonly string _group;
     private readonly Lock _gate = new();
-    private readonly Dictionary<FailureKind, Seen> _kinds = [];
+    private readonly Dictionary<FailureKind, Seen> _kinds = new() { [LastDeliveries] = new Seen() };
     private readonly ITimer _timer;
     private bool _isCounting;
 
@@ -47,31 +49,42 @@ internal sealed class FailureLog : IDisposable
     /// <summary>Something of the processor itself failed.</summary>
     public void Processing(Exception exception, ProcessErrorSource source, Message? message)
     {
-        switch (Count(FailureKind.Of(exception, source.ToString()), exception))
+        Turn turn = Count(FailureKind.Of(exception, source.ToString()), exception);
+        if (turn == Turn.LeftOut)
+            return;
+        if (message is { } failed)
         {
-            case Turn.First:
-                ClientLog.ProcessingFailed(
-                    _logger,
-                    exception,
-                    source,
-                    _topic,
-                    _group,
-                    message?.Partition,
-                    message?.Offset
-                );
-                break;
-            case Turn.Again:
-                ClientLog.ProcessingFailedAgain(
-                    _logger,
-                    source,
-                    _topic,
-                    _group,
-                    message?.Partition,
-                    message?.Offset,
-                    Line(exception)
-                );
-                break;
+            LoggedMessage logged = LoggedMessage.Of(failed);
+            string next = source == ProcessErrorSource.Handler ? NextOf(failed) : "";
+            Processing(turn, exception, source, logged, next);
         }
+        else if (turn == Turn.First)
+        {
+            ClientLog.ProcessorFailed(_logger, exception, source, _topic, _group);
+        }
+        else
+        {
+            ClientLog.ProcessorFailedAgain(_logger, source, _topic, _group, Line(exception));
+        }
+    }
+
+    /// <summary>A handler has failed with the last delivery of a message, which becomes a dead letter.</summary>
+    public void LastDelivery(Exception exception, in Message message)
+    {
+        if (Count(LastDeliveries, exception) == Turn.LeftOut)
+            return;
+        LoggedMessage logged = LoggedMessage.Of(message);
+        ClientLog.LastDeliveryFailed(
+            _logger,
+            _topic,
+            _group,
+            logged.Partition,
+            logged.Offset,
+            logged.Key,
+            logged.Id,
+            logged.Delivery,
+            Line(exception)
+        );
     }
 
     /// <summary>Something that the application gave the processor to call threw.</summary>
@@ -103,6 +116,58 @@ internal sealed class FailureLog : IDisposable
         return line.Length <= MostCharacters ? line : line[..MostCharacters];
     }
 
+    /// <summary>What becomes of a message that its handler has failed with, as far as its topic says.</summary>
+    private static string NextOf(in Message message)
+    {
+        if (message.DeliveryLock.Terms is not { } terms)
+            return "";
+        return terms.DelayAfter(message.DeliveryCount) is { } delay
+            ? string.Create(CultureInfo.InvariantCulture, $"It comes again in {delay.TotalSeconds:0.###} s.")
+            : "That was its last delivery.";
+    }
+
+    private void Processing(
+        Turn turn,
+        Exception exception,
+        ProcessErrorSource source,
+        in LoggedMessage message,
+        string next
+    )
+    {
+        if (turn == Turn.First)
+        {
+            ClientLog.ProcessingFailed(
+                _logger,
+                exception,
+                source,
+                _topic,
+                _group,
+                message.Partition,
+                message.Offset,
+                message.Key,
+                message.Id,
+                message.Delivery,
+                next
+            );
+        }
+        else
+        {
+            ClientLog.ProcessingFailedAgain(
+                _logger,
+                source,
+                _topic,
+                _group,
+                message.Partition,
+                message.Offset,
+                message.Key,
+                message.Id,
+                message.Delivery,
+                Line(exception),
+                next
+            );
+        }
+    }
+
     private Turn Count(FailureKind kind, Exception exception)
     {
         lock (_gate)
@@ -112,7 +177,7 @@ internal sealed class FailureLog : IDisposable
                 _isCounting = true;
                 _timer.Change(Period, Timeout.InfiniteTimeSpan);
             }
-            if (!_kinds.ContainsKey(kind) && _kinds.Count >= MostKinds)
+            if (!_kinds.ContainsKey(kind) && _kinds.Count > MostKinds)
                 kind = FailureKind.Other;
             bool isFirst = !_kinds.TryGetValue(kind, out Seen? seen);
             if (isFirst)

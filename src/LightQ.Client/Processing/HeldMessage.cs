@@ -47,6 +47,18 @@ internal sealed class HeldMessage : ILockHolder, IDisposable
     /// <summary>The handler's.</summary>
     public CancellationToken Token { get; }
 
+    /// <summary>When its handler began, as a timestamp.</summary>
+    public long BeganAt { get; set; }
+
+    /// <summary>How long its lock lasts without a renewal.</summary>
+    public TimeSpan LockTime => Message.DeliveryLock.Settlements!.LockTime;
+
+    /// <summary>Whether the log says that its handler runs for long.</summary>
+    public bool IsSaidLong { get; set; }
+
+    /// <summary>Whether the log says that its lock is renewed no longer.</summary>
+    public bool IsSaidStuck { get; set; }
+
     /// <summary>Its handler is about to begin.</summary>
     /// <returns>False when the lock is lost already: the message is redelivered.</returns>
     public bool TryBegin() => !Volatile.Read(ref _isLost) && Message.DeliveryLock.TryExtend(_maxRenewal);

@@ -43,7 +43,7 @@ internal sealed class ProcessorRun(
     private readonly ReadyMessages _ready = new(options.Ordering);
     private readonly Circuit _circuit = new(client.Options.TimeProvider);
     private readonly ConcurrentQueue<HeldMessage> _kept = new();
-    private readonly ConcurrentDictionary<HeldMessage, bool> _running = new();
+    private readonly Slots _slots = new(client.Logger, client.Options.TimeProvider, topic, group, options);
     private readonly FailureLog _failures = new(client.Logger, client.Options.TimeProvider, topic, group);
     private readonly ProcessOperations _operations = new(
         client.Options,
@@ -67,7 +67,7 @@ internal sealed class ProcessorRun(
     private volatile Exception? _receiveFailure;
 
     /// <summary>Why no message is handled; null while messages are, as far as is known.</summary>
-    public Exception? Failure => _circuit.Failure ?? _receiveFailure;
+    public Exception? Failure => _circuit.Failure ?? _receiveFailure ?? _slots.Failure;
 
     private TimeProvider Time => client.Options.TimeProvider;
 
@@ -77,7 +77,7 @@ internal sealed class ProcessorRun(
     {
         _ended = Task.WhenAll([
             OwnTask.Run(ReceiveAsync),
-            .. Enumerable.Range(0, options.MaxConcurrency).Select(_ => OwnTask.Run(HandleAllAsync)),
+            .. Enumerable.Range(0, options.MaxConcurrency).Select(slot => OwnTask.Run(() => HandleAllAsync(slot))),
         ]);
         await _subscribed.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
     }
@@ -86,6 +86,7 @@ internal sealed class ProcessorRun(
     /// <param name="cancellationToken">Ends the handlers' time.</param>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
+        long began = Time.GetTimestamp();
         // First, and on this thread: once a stop is asked for, no handler begins.
         _ready.Close();
         Task cancelled = _stopping.CancelAsync();
@@ -94,10 +95,22 @@ internal sealed class ProcessorRun(
         if (!await EndsAsync(options.DrainTimeout, cancellationToken).ConfigureAwait(false))
         {
             _givesUp = true;
-            foreach (HeldMessage held in _running.Keys)
+            HeldMessage[] running = [.. _slots.Running];
+            if (running.Length != 0)
+            {
+                double seconds = Time.GetElapsedTime(began).TotalSeconds;
+                ClientLog.HandlersCancelled(client.Logger, topic, group, running.Length, seconds);
+            }
+            foreach (HeldMessage held in running)
                 held.Cancel();
-            if (!await EndsAsync(Grace, cancellationToken).ConfigureAwait(false))
-                await EndsAsync(ShortGrace, CancellationToken.None).ConfigureAwait(false);
+            if (
+                !await EndsAsync(Grace, cancellationToken).ConfigureAwait(false)
+                && !await EndsAsync(ShortGrace, CancellationToken.None).ConfigureAwait(false)
+                && _slots.Running.Count() is > 0 and var left
+            )
+            {
+                ClientLog.HandlersLeft(client.Logger, topic, group, left);
+            }
         }
         if (_messages is not null)
             await _messages.DisposeAsync().ConfigureAwait(false);
@@ -108,6 +121,7 @@ internal sealed class ProcessorRun(
     public void Dispose()
     {
         _watch?.Dispose();
+        _slots.Dispose();
         LetGo();
         if (_circuit.Stop())
             _operations.CountPaused(-1);
@@ -267,7 +281,7 @@ internal sealed class ProcessorRun(
         }
     }
 
-    private async Task HandleAllAsync()
+    private async Task HandleAllAsync(int slot)
     {
         Task settled = Task.CompletedTask;
         var hand = new InHand();
@@ -292,7 +306,7 @@ internal sealed class ProcessorRun(
                 continue;
             }
             long began = Time.GetTimestamp();
-            (Exception? error, bool isPaused) = await HandleAsync(held).ConfigureAwait(false);
+            (Exception? error, bool isPaused) = await HandleAsync(slot, held).ConfigureAwait(false);
             OnHandled(began);
             hand.Clear();
             await settled.ConfigureAwait(false);
@@ -340,7 +354,7 @@ internal sealed class ProcessorRun(
             return;
         }
         Volatile.Write(ref _isWatched, 0); // The next message begins it again.
-        if (!_running.Keys.Any(static held => held.Message.DeliveryLock.CanGiveBack))
+        if (!_slots.Running.Any(static held => held.Message.DeliveryLock.CanGiveBack))
             return;
         lock (_window)
             _window.OnStoodStill();
@@ -373,9 +387,9 @@ internal sealed class ProcessorRun(
     }
 
     /// <returns>What the handler threw, and whether it has paused the processor.</returns>
-    private async Task<(Exception? Error, bool IsPaused)> HandleAsync(HeldMessage held)
+    private async Task<(Exception? Error, bool IsPaused)> HandleAsync(int slot, HeldMessage held)
     {
-        _running.TryAdd(held, true);
+        _slots.Begin(slot, held);
         var args = new ProcessMessageEventArgs(held.Message, topic, group, Pause, held.Token);
         ProcessObservation observation = default;
         try
@@ -396,7 +410,7 @@ internal sealed class ProcessorRun(
         }
         finally
         {
-            _running.TryRemove(held, out _);
+            _slots.End(slot);
         }
     }
 
@@ -500,11 +514,19 @@ internal sealed class ProcessorRun(
             return false;
         // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
         string reason = $"{error.GetType().Name}: {error.Message}";
-        await held
+        SettleOutcome outcome = await held
             .Message.AbandonAsync(
                 reason: reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength]
             )
             .ConfigureAwait(false);
+        if (
+            outcome == SettleOutcome.Done
+            && held.Message.DeliveryLock.Terms is { } terms
+            && terms.DelayAfter(held.Message.DeliveryCount) is null
+        )
+        {
+            _failures.LastDelivery(error, held.Message);
+        }
         return true;
     }
 

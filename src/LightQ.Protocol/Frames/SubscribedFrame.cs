@@ -8,6 +8,9 @@ namespace LightQ.Protocol.Frames;
 /// <param name="NextOffset">The first offset that is delivered.</param>
 /// <param name="StartOffset">The first offset that the log holds.</param>
 /// <param name="EndOffset">The offset after the last that the log holds.</param>
+/// <param name="Terms">
+/// For a member of a group that settles: when its messages come again; null for others, and from an older broker.
+/// </param>
 public readonly record struct SubscribedFrame(
     Guid TopicId,
     uint PartitionCount,
@@ -15,14 +18,15 @@ public readonly record struct SubscribedFrame(
     uint Epoch,
     long NextOffset,
     long StartOffset,
-    long EndOffset
+    long EndOffset,
+    RedeliveryTerms? Terms = null
 ) : IFrameBody<SubscribedFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Subscribed;
 
     /// <inheritdoc/>
-    public int MaxSize => 16 + 4 + 8 + 4 + 8 + 8 + 8;
+    public int MaxSize => 16 + 4 + 8 + 4 + 8 + 8 + 8 + (Terms is null ? 0 : 4 + 4 + 4);
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -34,6 +38,11 @@ public readonly record struct SubscribedFrame(
         writer.WriteInt64(NextOffset);
         writer.WriteInt64(StartOffset);
         writer.WriteInt64(EndOffset);
+        if (Terms is not { } terms)
+            return;
+        writer.WriteUInt32(terms.MaxDeliveries);
+        writer.WriteUInt32(terms.FirstMilliseconds);
+        writer.WriteUInt32(terms.MostMilliseconds);
     }
 
     /// <inheritdoc/>
@@ -45,6 +54,9 @@ public readonly record struct SubscribedFrame(
             reader.ReadUInt32(),
             reader.ReadInt64(),
             reader.ReadInt64(),
-            reader.ReadInt64()
+            reader.ReadInt64(),
+            reader.Remaining == 0
+                ? null
+                : new RedeliveryTerms(reader.ReadUInt32(), reader.ReadUInt32(), reader.ReadUInt32())
         );
 }

@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
 using LightQ.Server.Security;
@@ -85,6 +86,27 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
     /// <inheritdoc/>
     public void OnGroupEnded(Topic topic, string group, TimeSpan unused) =>
         ServerLog.GroupEnded(logger, group, topic.Name, unused);
+
+    /// <inheritdoc/>
+    public void OnDeadLettered(
+        Partition partition,
+        string group,
+        string deadTopic,
+        DeadLettered letters,
+        long leftOut
+    ) =>
+        ServerLog.DeadLettered(
+            logger,
+            letters.Count,
+            partition.Topic.Name,
+            partition.Index,
+            letters.First,
+            group,
+            deadTopic,
+            letters.Deliveries,
+            letters.Reason.ReplaceLineEndings(" "),
+            leftOut
+        );
 
     /// <inheritdoc/>
     public void OnStateFailed(StoredState state, JournalFailure? failure)

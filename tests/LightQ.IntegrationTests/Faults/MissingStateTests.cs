@@ -2,6 +2,7 @@ using System.Net;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using LightQ.Broker;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
@@ -470,6 +471,14 @@ public sealed class MissingStateTests
         public void OnUnknownTopic(string directory) => Interlocked.Increment(ref _said);
 
         public void OnIdsForgotten(Partition partition, long count) { }
+
+        public void OnDeadLettered(
+            Partition partition,
+            string group,
+            string deadTopic,
+            DeadLettered letters,
+            long leftOut
+        ) { }
 
         public void OnGroupEnded(Topic topic, string group, TimeSpan unused) { }
 

@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Streams;
@@ -627,6 +628,14 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
             Volatile.Write(ref _last, count);
             Interlocked.Increment(ref _count);
         }
+
+        public void OnDeadLettered(
+            Partition partition,
+            string group,
+            string deadTopic,
+            DeadLettered letters,
+            long leftOut
+        ) { }
 
         public void OnGroupEnded(Topic topic, string group, TimeSpan unused) { }
 

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using LightQ.Broker;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
@@ -563,6 +564,14 @@ public sealed class SettledRetentionTests
             Told.Enqueue($"{partition.Topic.Name}/{partition.Index} is held by {hold.Group} at {hold.Offset}");
 
         public void OnIdsForgotten(Partition partition, long count) => Told.Enqueue("ids");
+
+        public void OnDeadLettered(
+            Partition partition,
+            string group,
+            string deadTopic,
+            DeadLettered letters,
+            long leftOut
+        ) { }
 
         public void OnGroupEnded(Topic topic, string group, TimeSpan unused) => Told.Enqueue($"{group} has ended");
 

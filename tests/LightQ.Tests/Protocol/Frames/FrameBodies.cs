@@ -72,7 +72,11 @@ internal static class FrameBodies
             12,
             16
         );
-        yield return Of("Subscribed", new SubscribedFrame(id, 1, 5, 3, 1000, 10, 1004));
+        yield return Of(
+            "Subscribed",
+            new SubscribedFrame(id, 1, 5, 3, 1000, 10, 1004, new RedeliveryTerms(10, 1000, 60_000)),
+            12
+        );
         yield return Of("Credit", new CreditFrame(4_194_304));
         yield return Of("Window", new WindowFrame(256, 16));
         yield return Of("Gap", new GapFrame(10, 19, GapReason.Corrupt));

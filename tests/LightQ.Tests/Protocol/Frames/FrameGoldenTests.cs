@@ -159,6 +159,19 @@ public sealed class FrameGoldenTests
         );
 
     [Fact]
+    public void Subscribed_of_a_member_of_a_group_has_its_golden_bytes() =>
+        Holds(
+            new SubscribedFrame(Id, 1, 5, 3, 1000, 10, 1004, new RedeliveryTerms(10, 1000, 60_000)),
+            stream: 2,
+            tag: 3,
+            """
+            54000000 08000000 02000000 03000000 33221100 55447766 8899aabb ccddeeff
+            01000000 05000000 00000000 03000000 e8030000 00000000 0a000000 00000000
+            ec030000 00000000 0a000000 e8030000 60ea0000
+            """
+        );
+
+    [Fact]
     public void Credit_has_its_golden_bytes() =>
         Holds(
             new CreditFrame(4_194_304),

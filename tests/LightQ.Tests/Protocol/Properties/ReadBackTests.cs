@@ -147,7 +147,20 @@ public sealed class ReadBackTests
             from next in I64
             from start in I64
             from end in I64
-            select new SubscribedFrame(id, partitions, incarnation, epoch, next, start, end)
+            from isMember in Gen.Elements(false, true)
+            from most in U32
+            from delay in U32
+            from longest in U32
+            select new SubscribedFrame(
+                id,
+                partitions,
+                incarnation,
+                epoch,
+                next,
+                start,
+                end,
+                isMember ? new RedeliveryTerms(most, delay, longest) : null
+            )
         );
 
     [Fact]
