@@ -22,6 +22,9 @@ internal sealed record CatalogRecord
     /// <summary>Named producers that are forgotten, in the catalog of a cluster.</summary>
     public ForgottenEntry? ForgottenProducers { get; init; }
 
+    /// <summary>How far the newest owners of partitions with replicas have come, in the catalog of a cluster.</summary>
+    public IReadOnlyList<OwnerEntry>? Owners { get; init; }
+
     /// <summary>Which cluster the catalog is of; the first record of a cluster's.</summary>
     public ClusterEntry? Cluster { get; init; }
 
@@ -152,6 +155,7 @@ internal sealed record CatalogRecord
         }
         return Producer is { Name: null } ? "producer"
             : ForgottenProducers is { Ids: null } ? "forgotten producers"
+            : Owners?.Any(o => o is null) == true ? "owners of partitions"
             : User is { } user
             && (
                 user.Name is null
@@ -205,6 +209,21 @@ internal sealed record CatalogRecord
 
         /// <summary>Without the secret, which a record would print.</summary>
         public override string ToString() => $"{Id}, {Created:O}";
+    }
+
+    /// <summary>
+    /// An owner of a partition, noted behind its claim: a stream without that claim, or that ends in front of what the
+    /// owner had confirmed, has lost something.
+    /// </summary>
+    /// <param name="TopicId">The topic.</param>
+    /// <param name="Partition">The partition's number.</param>
+    /// <param name="Epoch">The owner's epoch.</param>
+    /// <param name="End">One behind the last offset that was confirmed when this was noted.</param>
+    internal sealed record OwnerEntry(Guid TopicId, uint Partition, uint Epoch, long End)
+    {
+        /// <summary>Whether it says more than another of the same partition.</summary>
+        public bool IsNewerThan(OwnerEntry? other) =>
+            other is null || Epoch > other.Epoch || (Epoch == other.Epoch && End > other.End);
     }
 
     /// <summary>Named producers of a topic by their ids.</summary>

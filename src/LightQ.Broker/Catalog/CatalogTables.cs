@@ -8,12 +8,16 @@ namespace LightQ.Broker.Catalog;
 /// <remarks>Every member but <see cref="Users"/> and <see cref="News"/> is used under <see cref="Lock"/>.</remarks>
 internal sealed class CatalogTables
 {
+    /// <summary>Owners in one record: it is some 50 KB then, and any engine takes 1 MiB.</summary>
+    public const int OwnersOfRecord = 500;
+
     private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
     private readonly Dictionary<string, Guid> _topicIds = new(StringComparer.Ordinal);
     private readonly Dictionary<(Guid Topic, ulong Id), CatalogRecord.ProducerEntry> _producers = [];
     private readonly Dictionary<(Guid Topic, uint Owner, string Name), ulong> _producerIds = [];
     private readonly Dictionary<(Guid Topic, string Name), SortedSet<ulong>> _ownedIds = [];
     private readonly Dictionary<(Guid Topic, ulong Id), uint> _lastEpochs = [];
+    private readonly Dictionary<(Guid Topic, uint Partition), CatalogRecord.OwnerEntry> _owners = [];
     private readonly Dictionary<Guid, int> _names = [];
     private readonly Dictionary<(Guid Topic, uint User), int> _namesOfUsers = [];
     private volatile UserTable _users = UserTable.Empty;
@@ -70,6 +74,10 @@ internal sealed class CatalogTables
     public uint OwnerOf(Guid topic, ulong id) =>
         FindProducer(topic, id)?.OwnerNumber ?? CatalogRecord.ProducerEntry.UserOf(id);
 
+    /// <summary>The newest owner of a partition that was noted; null for none.</summary>
+    public CatalogRecord.OwnerEntry? FindOwner(Guid topic, uint partition) =>
+        _owners.GetValueOrDefault((topic, partition));
+
     /// <summary>How many named producers a topic has.</summary>
     public int CountProducers(Guid topic) => _names.GetValueOrDefault(topic);
 
@@ -89,6 +97,7 @@ internal sealed class CatalogTables
         (Cluster is null ? [] : new[] { new CatalogRecord { Cluster = Cluster } })
             .Concat(_topics.Values.Select(t => new CatalogRecord { Topic = t }))
             .Concat(_producers.Values.Select(p => new CatalogRecord { Producer = p }))
+            .Concat(_owners.Values.Chunk(OwnersOfRecord).Select(o => new CatalogRecord { Owners = o }))
             .Concat(_users.Users.Values.Select(u => new CatalogRecord { User = u }))
             .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }))
             .Concat(_users.Admin is null ? [] : [new CatalogRecord { Admin = _users.Admin }])
@@ -121,6 +130,11 @@ internal sealed class CatalogTables
         }
         if (record.ForgottenProducers is { } forgotten)
             ForgetProducers(forgotten.TopicId, forgotten.Ids.ToHashSet().Contains);
+        foreach (CatalogRecord.OwnerEntry owner in record.Owners ?? [])
+        {
+            if (_topics.ContainsKey(owner.TopicId) && owner.IsNewerThan(FindOwner(owner.TopicId, owner.Partition)))
+                _owners[(owner.TopicId, owner.Partition)] = owner;
+        }
         if (record.Cluster is { } cluster)
             Cluster = cluster;
         UserTable users = record.ApplyTo(_users);
@@ -140,6 +154,7 @@ internal sealed class CatalogTables
         Replace(_ownedIds, other._ownedIds);
         Replace(_names, other._names);
         Replace(_namesOfUsers, other._namesOfUsers);
+        Replace(_owners, other._owners);
         _lastEpochs.Clear();
         LastProducerCount = Math.Max(LastProducerCount, other.LastProducerCount);
         Cluster = other.Cluster;
@@ -187,6 +202,8 @@ internal sealed class CatalogTables
             _topicIds.Remove(gone.Name);
         }
         ForgetProducers(id, static _ => true);
+        foreach ((Guid, uint) key in _owners.Keys.Where(key => key.Topic == id).ToArray())
+            _owners.Remove(key);
     }
 
     private void Keep(CatalogRecord.ProducerEntry entry)

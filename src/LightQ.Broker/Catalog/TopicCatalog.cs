@@ -349,6 +349,29 @@ internal sealed class TopicCatalog : IDisposable
             return _tables.OwnerOf(topic, id);
     }
 
+    /// <summary>The newest owner of a partition that was noted; null for none.</summary>
+    public CatalogRecord.OwnerEntry? FindOwner(Guid topic, uint partition)
+    {
+        lock (_tables.Lock)
+            return _tables.FindOwner(topic, partition);
+    }
+
+    /// <summary>Notes owners of partitions, those that are news and whose topics are there.</summary>
+    /// <exception cref="UnstoredException">They are not stored.</exception>
+    public async ValueTask NoteOwnersAsync(IReadOnlyList<CatalogRecord.OwnerEntry> owners) =>
+        await _log.ChangeAsync(
+                () =>
+                    [
+                        .. owners
+                            .Where(o => _tables.FindTopic(o.TopicId) is not null)
+                            .Where(o => o.IsNewerThan(_tables.FindOwner(o.TopicId, o.Partition)))
+                            .Chunk(CatalogTables.OwnersOfRecord)
+                            .Select(some => new CatalogRecord { Owners = some }),
+                    ],
+                takesAway: false
+            )
+            .ConfigureAwait(false);
+
     /// <summary>Forgets the named producers of a topic but some. One that comes back after that is a new one.</summary>
     /// <remarks>
     /// In a file no record says so: a name that a start brings back is one that is forgotten again when there is no
@@ -418,7 +441,7 @@ internal sealed class TopicCatalog : IDisposable
                 .. _tables
                     .Live()
                     .Where(r =>
-                        r is { Cluster: null, Admin: null, EndedLogin: null }
+                        r is { Cluster: null, Admin: null, EndedLogin: null, Owners: null }
                         && (r.Topic is null || IsKept(r.Topic.Id))
                         && (r.Producer is null || IsKept(r.Producer.TopicId))
                     ),

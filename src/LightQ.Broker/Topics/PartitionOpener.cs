@@ -38,6 +38,9 @@ internal sealed class PartitionOpener(
     /// </summary>
     public Action? LocalChanged { get; set; }
 
+    /// <summary>What the catalog knows of the owners of partitions with replicas.</summary>
+    public OwnerNotes Owners { get; } = new(catalog, time);
+
     /// <summary>
     /// Makes every partition of a new topic, or none: when one fails, those that were made are removed.
     /// </summary>

@@ -27,13 +27,12 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private readonly Signal _changed;
     private readonly CancellationTokenSource _stop = new();
     private readonly TaskCompletionSource _led = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly Lock _moveLock = new();
+    private readonly MoveWish _move = new();
     private readonly ChangeWait _wait;
     private readonly ClaimPause _pause;
     private readonly StreamTrouble _trouble;
     private Task _running = Task.CompletedTask;
     private (PartitionStand Stand, long? Left) _told;
-    private PendingMove? _move;
     private ReplicaTaker? _taker;
     private bool _isLent;
     private StreamPositions? _positions; // Of the groups, while this node was the last that led it.
@@ -71,21 +70,13 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     /// <returns>Why not; empty when that node leads it.</returns>
     public async Task<string> MoveAsync(string to)
     {
-        PendingMove move;
-        lock (_moveLock)
-        {
-            if (_move is not { Done.Task.IsCompleted: false })
-                _move = new PendingMove(to);
-            move = _move;
-            if (move.To != to)
-                return $"it is being handed over to {move.To} already";
-        }
+        if (_move.Begin(to, out Task<string> done) is { } other)
+            return $"it is being handed over to {other} already";
         _changed.Set();
         try
         {
             // The node that asked waits for the answer as long, and is to have it in time.
-            return await move
-                .Done.Task.WaitAsync(_site.Options.AnswerTimeout - _site.Options.AskAgain, Time)
+            return await done.WaitAsync(_site.Options.AnswerTimeout - _site.Options.AskAgain, Time)
                 .ConfigureAwait(false);
         }
         catch (TimeoutException)
@@ -104,8 +95,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         await _stop.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
         _led.TrySetCanceled();
-        lock (_moveLock)
-            _move?.Done.TrySetResult("the broker is stopping");
+        _move.End(_move.To, "the broker is stopping");
         Members.Unwatch(_id);
         _trouble.End();
         _stop.Dispose();
@@ -182,7 +172,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             else
                 TellIfNew(isWanted && mayAsk ? PartitionStand.Wants : StandAside);
             Refuse(now);
-            AnswerMove(now);
+            _move.Answer(now);
             TimeSpan? wait =
                 turn.IsMine ? pause
                 : isWanted && !mayAsk ? untilAsking
@@ -241,6 +231,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         Members.Events?.OnLeads(partition, epoch);
         _trouble.End();
         using IDisposable watching = _site.Watch.Begin(log, _trouble.Reason, _changed.Set);
+        using IDisposable noting = _site.Opener.Owners.Begin(_id, epoch, () => log.Copy.EndOffset);
         var succession = new Succession(_site.Options, Time);
         using var start = new StartSlot(_site.Preparations, Time);
         while (true)
@@ -290,7 +281,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             {
                 isPinned = toPinned;
                 Tell(PartitionStand.Leads, epoch, isPinned: isPinned);
-                AnswerMove(Members.Of(_id));
+                _move.Answer(Members.Of(_id));
             }
             else if (to is not null && (to == succession.To || start.TryTake()))
             {
@@ -335,7 +326,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
 
     /// <summary>Of a node that drains or stops: those that may get the partition. Else only one may.</summary>
     private string[]? CandidatesOf(in Situation now, string to) =>
-        Members.IsDraining && !IsMovedTo(to) ? [.. SettledOf(now)] : null;
+        Members.IsDraining && _move.To != to ? [.. SettledOf(now)] : null;
 
     /// <summary>A node that can serve the partition and claim it at once, other than this one; null for none.</summary>
     private string? FitterOf(in Situation now, Succession succession) =>
@@ -345,20 +336,10 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private bool IsFit(in Situation now) =>
         _pause.LeftUnable <= TimeSpan.Zero && now.Ranking.Take(now.Fit).Contains(Members.Node);
 
-    private bool IsMovedTo(string node)
-    {
-        lock (_moveLock)
-            return _move is { Done.Task.IsCompleted: false } move && move.To == node;
-    }
-
     private void PassOver(Partition partition, Succession succession, string to, string reason)
     {
         Members.Events?.OnPassedOver(partition, to, reason);
-        lock (_moveLock)
-        {
-            if (_move is { Done.Task.IsCompleted: false } move && move.To == to)
-                move.Done.TrySetResult($"the node {to} does not take it: {reason}");
-        }
+        _move.End(to, $"the node {to} does not take it: {reason}");
         if (!Members.IsDraining)
             succession.Refuse(to);
     }
@@ -380,7 +361,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             _index,
             opened,
             YieldsTo,
-            new HeardOwner(before.Epoch, before.End),
+            _site.Opener.Owners.Newest(_id, before),
             claiming.Token
         );
         while (!claim.IsCompleted && !_stop.IsCancellationRequested)
@@ -419,14 +400,11 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     /// <summary>The node that is to lead the partition in the place of this one, if any.</summary>
     private (string? To, bool IsPinned) FindSuccessor(in Situation now, bool isPinned, Succession succession)
     {
-        lock (_moveLock)
+        if (_move.To is { } wished)
         {
-            if (_move is { Done.Task.IsCompleted: false } move)
-            {
-                if (now.Ranking.Contains(move.To))
-                    return (move.To, move.To != now.Ranking[0]);
-                move.Done.TrySetResult($"the node {move.To} takes no partitions: it is silent or drains");
-            }
+            if (now.Ranking.Contains(wished))
+                return (wished, wished != now.Ranking[0]);
+            _move.End(wished, $"the node {wished} takes no partitions: it is silent or drains");
         }
         if (now.Ranking.Count == 0 || now.Ranking[0] == Members.Node)
             return default;
@@ -501,7 +479,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                 await WaitForChangeAsync(left).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             } while (true);
             Members.Events?.OnHandedOver(partition, to, Time.GetElapsedTime(began));
-            AnswerMove(now);
+            _move.Answer(now);
             partition.CloseAll(partition.CloseOf(ErrorCode.NotLeader, reason));
         }
         finally
@@ -556,7 +534,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     /// <param name="log">Its log, likewise.</param>
     private async Task RepairAsync(Partition? led, ReplicatedLog? log)
     {
-        uint epoch = Math.Max(Members.Of(_id).Epoch, log?.Epoch ?? 0) + 1;
+        uint epoch = Math.Max(_site.Opener.Owners.Newest(_id, Members.Of(_id)).Epoch, log?.Epoch ?? 0) + 1;
         _trouble.BeginRepair();
         byte[]? state = led is null ? null : await EndForRepairAsync(led, log!).ConfigureAwait(false);
         Tell(PartitionStand.Leads, epoch); // Nobody claims it meanwhile.
@@ -625,19 +603,6 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     /// <remarks>What is not confirmed in time is not acknowledged; the next owner finds out.</remarks>
     private Task EndAppendsAsync(ReplicatedLog log, string reason, bool holdsBack) =>
         _site.PatientlyAsync(patience => log.StepDownAsync(reason, holdsBack, patience));
-
-    private void AnswerMove(in Situation now)
-    {
-        lock (_moveLock)
-        {
-            if (_move is not { Done.Task.IsCompleted: false } move)
-                return;
-            if (now.IsLed && now.Leader == move.To)
-                move.Done.TrySetResult("");
-            else if (now.IsLed)
-                move.Done.TrySetResult($"the node {now.Leader} leads it now");
-        }
-    }
 
     /// <summary>The partition says who leads it, for as long as it is not this node.</summary>
     private void Refuse(in Situation now)

@@ -323,6 +323,7 @@ internal sealed class Replicas(
         await Task.WhenAll(_keepers.Values.SelectMany(keepers => keepers).Select(k => k.DisposeAsync().AsTask()))
             .ConfigureAwait(false);
         _keepers.Clear();
+        await opener.Owners.DisposeAsync().ConfigureAwait(false);
         if (_site is { } site)
         {
             await site.Watch.DisposeAsync().ConfigureAwait(false);

@@ -61,6 +61,11 @@ internal sealed class ClusterBroker : IAsyncDisposable
 
     public int ControlPort => _control.Port;
 
+    public int WebPort => _broker.WebPort;
+
+    /// <summary>The data directory.</summary>
+    public string Directory => _broker.Directory;
+
     public int ProcessId => _broker.ProcessId;
 
     public string Log => _broker.Log;

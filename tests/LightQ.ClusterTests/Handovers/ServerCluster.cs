@@ -39,17 +39,20 @@ internal sealed class ServerCluster : IAsyncDisposable
     {
         var cluster = new ServerCluster();
         foreach (string name in names)
-        {
-            IReplicationEngine engine = await connect();
-            cluster._engines.Add(engine);
-            cluster._servers[name] = await cluster.StartAsync(name, engine, options);
-        }
+            await cluster.AddAsync(name, await connect(), options);
         await Eventually.TrueAsync(
             () => names.All(one => names.All(other => cluster.Hears(one, other))),
             Patience,
             () => "The nodes do not hear of each other."
         );
         return cluster;
+    }
+
+    /// <summary>Starts one more, or one that was stopped.</summary>
+    public async Task AddAsync(string name, IReplicationEngine engine, MemberOptions options)
+    {
+        _engines.Add(engine);
+        _servers[name] = await StartAsync(name, engine, options);
     }
 
     /// <summary>A client that was given the address of one of them alone.</summary>

@@ -61,7 +61,7 @@ public sealed class StreamLossTests : IAsyncLifetime
         string leader = _cluster.LeaderOf("orders", 0)!;
         await TopicContents.StoreAsync("orders", _cluster[leader]);
 
-        await HarmAsync(mishap);
+        await HarmAsync(mishap, NameOf("orders"));
         await NoticedAsync();
         LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
             TopicContents.PublishAsync(_client, "orders", Messages, 1)
@@ -88,6 +88,39 @@ public sealed class StreamLossTests : IAsyncLifetime
         await _cluster.MoveAsync("orders", 0, leader == "a" ? "b" : "a");
         Assert.Equal(after, await TopicContents.ReadAsync(_client, "orders", Messages + 1));
         Assert.Empty(await _client.Cluster.RepairTopicAsync("orders", cancellationToken: Cancelled));
+    }
+
+    [Theory]
+    [InlineData("made anew")]
+    [InlineData("restored")]
+    public async Task A_node_without_a_copy_that_starts_first_takes_a_stream_for_no_less_than_was_noted(string mishap)
+    {
+        await TopicContents.PublishAsync(_client, "orders", 0, Messages);
+        SortedDictionary<(int, long), string> before = await TopicContents.ReadAsync(_client, "orders", Messages);
+        string name = NameOf("orders");
+        foreach (string node in _cluster.Names.ToArray())
+            await _cluster.StopAsync(node);
+        await HarmAsync(mishap, name);
+
+        await _cluster.AddAsync("c", _engine.Connect(), Options);
+        await NoticedAsync();
+        Assert.Null(_cluster.LeaderOf("orders", 0));
+        foreach (string node in new[] { "a", "b" })
+            await _cluster.AddAsync(node, _engine.Connect(), Options);
+        await using LightQClient client = _cluster.Connect();
+        await Eventually.TrueAsync(
+            async () =>
+                (await client.Cluster.RepairTopicAsync("orders", planOnly: true, Cancelled)).Any(p =>
+                    p.EndOffset == Messages
+                ),
+            Patience,
+            () => "Nobody has a copy."
+        );
+        Assert.True(
+            Assert.Single(await client.Cluster.RepairTopicAsync("orders", cancellationToken: Cancelled)).IsDone
+        );
+        await EndedAsync();
+        Assert.Equal(before, await TopicContents.ReadAsync(client, "orders", Messages));
     }
 
     [Fact]
@@ -153,16 +186,16 @@ public sealed class StreamLossTests : IAsyncLifetime
     private IReadOnlyList<ClusterCondition> ConditionsOf(string name) =>
         _cluster[name].Broker.Options.Replication!.Conditions.Told;
 
-    private async Task HarmAsync(string mishap)
+    private async Task HarmAsync(string mishap, string name)
     {
-        string name = NameOf("orders");
+        FaultyStream stream = _engine[name];
         switch (mishap)
         {
             case "purged":
-                Stream.PurgeAll();
+                stream.PurgeAll();
                 break;
             case "restored":
-                Stream.Restore((ulong)Stream.Entries.Length - 5);
+                stream.Restore((ulong)stream.Entries.Length / 2);
                 break;
             case "deleted":
                 await _engine.DeleteStreamAsync(name, Cancelled);
