@@ -36,6 +36,7 @@ internal static class CommandLine
         ("sub", SubCommand.Create),
         ("peek", PeekCommand.Create),
         ("republish", RepublishCommand.Create),
+        ("scheduled", ScheduledCommand.Create),
         ("stats", StatsCommand.Create),
         ("top", TopCommand.Create),
         ("dashboard", DashboardCommand.Create),

@@ -41,6 +41,9 @@ public readonly struct Message
     /// <summary>The partition that holds it.</summary>
     public int Partition { get; }
 
+    /// <summary>Partition and offset together: what a checkpoint keeps.</summary>
+    public MessagePosition Position => new(Partition, Offset);
+
     /// <summary>The body; empty for a tombstone.</summary>
     public ReadOnlyMemory<byte> Body => new(Memory, BodyStart, BodyLength);
 

@@ -15,4 +15,10 @@ public readonly record struct PublishAck(long Offset, int Count, Durability Dura
     /// already: at the ack's offset, and as safe as the ack says.
     /// </summary>
     public bool IsDuplicate { get; init; }
+
+    /// <summary>
+    /// Where the message is, or a batch's first: of a message with a delay what cancels it
+    /// (<see cref="Administration.MessagesClient.CancelScheduledAsync(string, MessagePosition, CancellationToken)"/>).
+    /// </summary>
+    public MessagePosition Position => new(Partition, Offset);
 }

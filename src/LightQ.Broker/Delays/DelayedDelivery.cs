@@ -57,6 +57,9 @@ internal sealed class DelayedDelivery(
     /// <remarks>In this order: what is taken off the one has been put into the other.</remarks>
     public long FirstOffset => Math.Min(_pending.FirstOffset, _unsafe.FirstOrigin(() => partition.Log.DurableOffset));
 
+    /// <summary>Cancels what waits.</summary>
+    public CancelledMessages Cancelled { get; } = new(partition);
+
     private int MaxBatches => options().MaxDelayedBatches;
 
     /// <summary>What the topic keeps, and so what may wait.</summary>
@@ -128,12 +131,54 @@ internal sealed class DelayedDelivery(
         schedule.Wake(this, dueAt);
     }
 
+    /// <summary>What waits, in no order.</summary>
+    public ScheduledBatch[] List()
+    {
+        lock (partition.AppendLock)
+        {
+            FollowClock();
+            return _pending.All();
+        }
+    }
+
+    /// <summary>
+    /// Notes in the log that messages are cancelled. What is noted is not delivered any more; it is as safe as the log
+    /// makes it when <see cref="CancelledMessages.CancelAsync"/> has waited for it. Under the append lock.
+    /// </summary>
+    /// <param name="messages">The offsets at which they were published.</param>
+    /// <param name="outcomes">Is told of each, in their order, whether it waited.</param>
+    /// <returns>Why it went no further than the outcomes; appended when it is through.</returns>
+    public AppendResult Cancel(IReadOnlyList<long> messages, List<bool> outcomes)
+    {
+        long[] firsts = _pending.FindBatches(messages);
+        Span<byte> note = stackalloc byte[BatchWriter.CancellationSize];
+        for (int i = outcomes.Count; i < firsts.Length; i++)
+        {
+            // Asked again: the same message may be named twice.
+            if (firsts[i] < 0 || !_pending.Awaits(firsts[i], messages[i]))
+            {
+                outcomes.Add(false);
+                continue;
+            }
+            _pending.TryFind(firsts[i], out long lies);
+            BatchWriter.MakeCancellation(note, firsts[i], messages[i], schedule.Now);
+            AppendResult result = partition.Log.TryAppend(note, partition.NextAppendTime(), out long offset);
+            if (result != AppendResult.Appended)
+                return result;
+            _unsafe.Add(lies, offset + 1, partition.Log.DurableOffset);
+            outcomes.Add(_pending.Cancel(firsts[i], messages[i]));
+        }
+        return AppendResult.Appended;
+    }
+
     /// <summary>A batch behind the snapshot was found at the start.</summary>
     public void OnRecovered(in BatchView header)
     {
         long first = header.OriginOffset,
             dueAt = header.DueAt;
-        if (dueAt != 0 && first >= 0)
+        if (header.Kind == BatchKind.Control && first >= 0)
+            _pending.Cancel(first, (long)header.BaseSequence);
+        else if (dueAt != 0 && first >= 0)
             _pending.AddCopy(header.BaseOffset, first, dueAt, header.RecordCount, header.Length);
         else if (dueAt != 0)
             _pending.Add(header.BaseOffset, dueAt, header.RecordCount, header.Length);
@@ -157,9 +202,10 @@ internal sealed class DelayedDelivery(
         }
     }
 
-    /// <summary>The log has more room, or more that is readable.</summary>
+    /// <summary>The log has more room, or more that is readable or safe; or it has ended.</summary>
     public void OnProgress()
     {
+        Cancelled.OnProgress();
         if (Volatile.Read(ref _waitsForLog))
             Schedule();
     }
@@ -180,6 +226,7 @@ internal sealed class DelayedDelivery(
             _isStopped = true;
             CloseReader();
         }
+        Cancelled.Stop();
     }
 
     public override void Run()
@@ -221,7 +268,7 @@ internal sealed class DelayedDelivery(
             if (isAny && dueAt <= schedule.Now)
             {
                 _pending.TryFind(first, out long offset);
-                next = new Batch(first, offset, IsDue: true);
+                next = new Batch(first, offset, IsDue: true, _pending.CancelledOf(first));
                 return true;
             }
             // Copy at most half of what retention would free: then every copied byte frees one, however often the same
@@ -235,7 +282,7 @@ internal sealed class DelayedDelivery(
             {
                 if (_pending.TryFind(first, out long offset))
                 {
-                    next = new Batch(first, offset, IsDue: false);
+                    next = new Batch(first, offset, IsDue: false, _pending.CancelledOf(first));
                     return true;
                 }
                 _inTheWay.Dequeue();
@@ -297,14 +344,28 @@ internal sealed class DelayedDelivery(
             Drop(next);
             return true;
         }
-        (int length, int count, long dueAt) = (batch.Length, batch.RecordCount, batch.DueAt);
-        byte[] copy = ArrayPool<byte>.Shared.Rent(length);
-        batch.Bytes.CopyTo(copy);
+        (int length, long dueAt) = (batch.Length, batch.DueAt);
+        byte[]? copy;
+        if (next is { IsDue: true, Cancelled: { } cancelled })
+            copy = PartOfBatch.Without(batch, next.First, cancelled, out length);
+        else
+            batch.Bytes.CopyTo(copy = ArrayPool<byte>.Shared.Rent(length));
         _reader!.Park();
+        if (copy is null)
+        {
+            Drop(next); // Its records are damaged, though its checksum holds: nobody could read them.
+            return true;
+        }
         Span<byte> bytes = copy.AsSpan(0, length);
+        int count = new BatchView(bytes).RecordCount;
         AppendResult result;
         lock (partition.AppendLock)
         {
+            if (!_pending.TryFind(next.First, out _) || _pending.CancelledOf(next.First) != next.Cancelled)
+            {
+                ArrayPool<byte>.Shared.Return(copy);
+                return true; // Cancelled meanwhile, or a part of it: what is left is looked at anew.
+            }
             // By how much the clock was set since: the time to live counts from when the message is due.
             long moved = _pending.DueAt(next.First) is { } due ? due - dueAt : 0;
             if (next.IsDue)
@@ -363,7 +424,8 @@ internal sealed class DelayedDelivery(
     /// <param name="First">Where it was published.</param>
     /// <param name="Offset">Where it, or its newest copy, lies.</param>
     /// <param name="IsDue">Whether it is to be delivered; otherwise it is in the way of retention.</param>
-    private readonly record struct Batch(long First, long Offset, bool IsDue);
+    /// <param name="Cancelled">Those of its messages that are cancelled; null for none.</param>
+    private readonly record struct Batch(long First, long Offset, bool IsDue, long[]? Cancelled);
 
     /// <summary>What retention would remove.</summary>
     private sealed record Wish(long Removable, long Bytes);

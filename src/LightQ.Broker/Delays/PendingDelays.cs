@@ -15,8 +15,10 @@ namespace LightQ.Broker.Delays;
 internal sealed class PendingDelays
 {
     private const int EntrySize = 8 + 8 + 4 + 4 + 8,
-        EarlierEntrySize = 8 + 8 + 4;
-    private const uint HasCopies = 1u << 31;
+        EarlierEntrySize = 8 + 8 + 4,
+        CancelledSize = 8 + 8;
+    private const uint HasCopies = 1u << 31,
+        HasCancelled = 1u << 30;
 
     // Null before the first delayed batch: most topics never have one, and these take 200 bytes.
     private SortedDictionary<long, Entry>? _byOffset;
@@ -76,13 +78,12 @@ internal sealed class PendingDelays
     /// </summary>
     public void AddCopy(long offset, long first, long dueAt, int messages, int bytes)
     {
-        bool isRelative = false;
-        uint user = UserNumber.None;
+        var copy = new Entry(first, dueAt, messages, bytes, IsRelative: false, UserNumber.None);
         if (TryFind(first, out _, out Entry before))
-            (isRelative, dueAt, user) = (before.IsRelative, before.DueAt, before.User);
+            copy = before with { Messages = messages, Bytes = bytes };
         bool isQueued = Remove(first);
         (_copies ??= [])[first] = offset;
-        Add(offset, new Entry(first, dueAt, messages, bytes, isRelative, user), isQueued);
+        Add(offset, copy, isQueued);
     }
 
     /// <summary>Forgets a batch.</summary>
@@ -96,11 +97,83 @@ internal sealed class PendingDelays
         _copies?.Remove(first);
         Bytes -= entry.Bytes;
         CountUser(entry.User, -1);
-        Volatile.Write(ref _messages, _messages - entry.Messages);
+        Volatile.Write(ref _messages, _messages - entry.Left);
         if (offset == _firstOffset)
             Volatile.Write(ref _firstOffset, OldestOffset());
         return true;
     }
+
+    /// <summary>Notes that a message is cancelled; with its last one, a batch is forgotten.</summary>
+    /// <param name="first">The first offset of its batch.</param>
+    /// <param name="message">The offset at which it was published.</param>
+    /// <returns>Whether it waited.</returns>
+    public bool Cancel(long first, long message)
+    {
+        if (!TryFind(first, out long offset, out Entry entry) || !entry.Awaits(message))
+            return false;
+        if (entry.Left == 1)
+            return Remove(first);
+        _byOffset![offset] = entry with { Cancelled = [.. entry.Cancelled ?? [], message] };
+        Volatile.Write(ref _messages, _messages - 1);
+        return true;
+    }
+
+    /// <summary>Whether a message of a batch is to be delivered.</summary>
+    /// <param name="first">The first offset of the batch.</param>
+    /// <param name="message">The offset at which the message was published.</param>
+    public bool Awaits(long first, long message) => TryFind(first, out _, out Entry entry) && entry.Awaits(message);
+
+    /// <summary>
+    /// The messages of a batch that are cancelled, by the offsets at which they were published; null for none. Another
+    /// object whenever there is one more.
+    /// </summary>
+    /// <param name="first">The first offset of the batch.</param>
+    public long[]? CancelledOf(long first) => TryFind(first, out _, out Entry entry) ? entry.Cancelled : null;
+
+    /// <summary>In which batches messages wait.</summary>
+    /// <param name="messages">The offsets at which they were published.</param>
+    /// <returns>The first offset of each one's batch; -1 of one that does not wait.</returns>
+    public long[] FindBatches(IReadOnlyList<long> messages)
+    {
+        long[] firsts = new long[messages.Count];
+        var inside = new List<(long Message, int Index)>();
+        for (int i = 0; i < firsts.Length; i++)
+        {
+            bool isFirst = TryFind(messages[i], out _, out Entry entry);
+            firsts[i] = isFirst && entry.Awaits(messages[i]) ? entry.First : -1;
+            if (!isFirst)
+                inside.Add((messages[i], i));
+        }
+        if (inside.Count == 0 || _byOffset is null)
+            return firsts;
+        inside.Sort();
+        // One look at each batch, however many are asked for: a batch goes by its first offset alone.
+        foreach (Entry entry in _byOffset.Values)
+        {
+            int at = inside.BinarySearch((entry.First, -1));
+            for (at = at < 0 ? ~at : at; at < inside.Count && inside[at].Message < entry.End; at++)
+            {
+                if (entry.Awaits(inside[at].Message))
+                    firsts[inside[at].Index] = entry.First;
+            }
+        }
+        return firsts;
+    }
+
+    /// <summary>What waits, in no order.</summary>
+    public ScheduledBatch[] All() =>
+        _byOffset is null
+            ? []
+            :
+            [
+                .. _byOffset.Select(e => new ScheduledBatch(
+                    e.Value.First,
+                    e.Key,
+                    e.Value.DueAt,
+                    e.Value.Messages,
+                    e.Value.Cancelled
+                )),
+            ];
 
     /// <summary>Where a batch lies now.</summary>
     /// <param name="first">Its first offset.</param>
@@ -170,7 +243,8 @@ internal sealed class PendingDelays
     /// <remarks>
     /// <c>{u64 0, u32 n, n x {i64 offset, i64 due, u32 messages, u32 bytes, i64 first offset}}</c>, little-endian; the
     /// highest bit of n is set. Earlier versions, which copied none, did not set it and wrote neither bytes nor first
-    /// offset. No producer has the id 0, so its states may follow.
+    /// offset. Then, if messages of such batches are cancelled, <c>{u64 0, u32 n, n x {i64 first offset, i64
+    /// message's}}</c> with the second highest bit of n. No producer has the id 0, so its states may follow.
     /// </remarks>
     public byte[] Save()
     {
@@ -188,7 +262,7 @@ internal sealed class PendingDelays
             BinaryPrimitives.WriteInt64LittleEndian(left[24..], entry.First);
             left = left[EntrySize..];
         }
-        return bytes;
+        return [.. bytes, .. SaveCancelled()];
     }
 
     /// <summary>
@@ -208,6 +282,42 @@ internal sealed class PendingDelays
             throw new JournalFormatException("A snapshot of delayed batches contradicts its length.");
         for (; count > 0; count--, bytes = bytes[size..])
             LoadEntry(bytes[..size], BinaryPrimitives.ReadInt64LittleEndian(bytes));
+        return LoadCancelled(bytes);
+    }
+
+    private byte[] SaveCancelled()
+    {
+        int count = _byOffset!.Values.Sum(static e => e.Cancelled?.Length ?? 0);
+        if (count == 0)
+            return [];
+        byte[] bytes = new byte[sizeof(ulong) + sizeof(uint) + (count * CancelledSize)];
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), (uint)count | HasCancelled);
+        Span<byte> left = bytes.AsSpan(12);
+        foreach (Entry entry in _byOffset.Values)
+        {
+            foreach (long message in entry.Cancelled ?? [])
+            {
+                BinaryPrimitives.WriteInt64LittleEndian(left, entry.First);
+                BinaryPrimitives.WriteInt64LittleEndian(left[8..], message);
+                left = left[CancelledSize..];
+            }
+        }
+        return bytes;
+    }
+
+    private ReadOnlySpan<byte> LoadCancelled(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length < 12 || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != 0)
+            return bytes;
+        uint head = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]),
+            count = head & ~HasCancelled;
+        bytes = bytes[12..];
+        if (head == count || count > bytes.Length / CancelledSize)
+            throw new JournalFormatException("A snapshot of cancelled messages contradicts its length.");
+        for (; count > 0; count--, bytes = bytes[CancelledSize..])
+        {
+            Cancel(BinaryPrimitives.ReadInt64LittleEndian(bytes), BinaryPrimitives.ReadInt64LittleEndian(bytes[8..]));
+        }
         return bytes;
     }
 
@@ -233,7 +343,7 @@ internal sealed class PendingDelays
             _byDue.Enqueue(entry.First, (entry.DueAt, entry.First));
         Bytes += entry.Bytes;
         CountUser(entry.User, 1);
-        Volatile.Write(ref _messages, _messages + entry.Messages);
+        Volatile.Write(ref _messages, _messages + entry.Left);
         if (offset < _firstOffset)
             Volatile.Write(ref _firstOffset, offset);
     }
@@ -264,5 +374,17 @@ internal sealed class PendingDelays
         return long.MaxValue;
     }
 
-    private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes, bool IsRelative, uint User);
+    private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes, bool IsRelative, uint User)
+    {
+        /// <summary>By the offsets at which they were published; null for none.</summary>
+        public long[]? Cancelled { get; init; }
+
+        public long End => First + Messages;
+
+        /// <summary>How many are not cancelled.</summary>
+        public int Left => Messages - (Cancelled?.Length ?? 0);
+
+        public bool Awaits(long message) =>
+            message >= First && message < End && (Cancelled is null || !Cancelled.Contains(message));
+    }
 }

@@ -104,6 +104,9 @@ public sealed class Partition : IHousekept
     /// </summary>
     internal DelayedDelivery? Delays { get; }
 
+    /// <summary>What was published for later and waits, in no order.</summary>
+    public IReadOnlyList<ScheduledBatch> Scheduled => Delays?.List() ?? [];
+
     /// <summary>
     /// The ids of messages that it remembers; null for a topic without a window. Guarded by <see cref="AppendLock"/>.
     /// </summary>
@@ -254,6 +257,16 @@ public sealed class Partition : IHousekept
     internal void LoadState(ReadOnlySpan<byte> state, Func<ulong, uint, ProducerTable?> tableOf) =>
         ProducerTable.LoadInto(tableOf, Delays is null ? state : Delays.Load(state));
 
+    /// <summary>Cancels messages that were published for later.</summary>
+    /// <inheritdoc cref="CancelledMessages.CancelAsync"/>
+    public Task<IReadOnlyList<bool>> CancelAsync(IReadOnlyList<long> messages, CancellationToken cancellationToken) =>
+        Delays is { } delays
+            ? delays.Cancelled.CancelAsync(messages, cancellationToken)
+            : throw new BrokerException(
+                ErrorCode.NotSupported,
+                Topic.Describe(Index, "a transient topic delays no messages, so there is none to cancel.")
+            );
+
     /// <summary>Gets appended batches on their way: once for all that one receive brought.</summary>
     public void FlushAndWake()
     {
@@ -289,6 +302,7 @@ public sealed class Partition : IHousekept
         _failure = reason;
         foreach (ProducerStream producer in _producers)
             producer.OnFailed(ErrorCode.TopicFailed, reason);
+        Delays?.OnProgress();
         Wake(); // Subscriptions that have read everything report that no more will come.
     }
 
@@ -385,6 +399,7 @@ public sealed class Partition : IHousekept
             producer.RequestClose(reason);
         foreach (Subscription subscription in _subscriptions)
             subscription.RequestClose(reason);
+        Delays?.OnProgress();
     }
 
     /// <summary>Completes when no stream is left; they end on their connections' own turns.</summary>

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client.Administration;
@@ -10,8 +9,6 @@ namespace LightQ.Cli.Groups;
 internal static class LetterCommands
 {
     private const long DefaultCount = 100;
-
-    private const int MostOffsets = 1_000;
 
     /// <summary><c>lightq group letters</c>.</summary>
     public static BrokerCommand List()
@@ -148,31 +145,14 @@ internal static class LetterCommands
     }
 
     /// <summary>Letters that a command is about.</summary>
-    public static Option<long[]> Offsets(bool isRequired) =>
-        new("--offset")
-        {
-            Description = "A letter's offset, as lightq group letters shows it; may be given again.",
-            HelpName = "N",
-            Required = isRequired,
-            CustomParser = result =>
-            {
-                var offsets = new List<long>();
-                foreach (string text in result.Tokens.Select(token => token.Value))
-                {
-                    if (long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long offset))
-                    {
-                        offsets.Add(offset);
-                    }
-                    else
-                    {
-                        result.AddError($"--offset: '{text}' is not a number from 0 on.");
-                    }
-                }
-                if (offsets.Count > MostOffsets)
-                    result.AddError($"--offset may be given {MostOffsets} times.");
-                return [.. offsets];
-            },
-        };
+    public static Option<long[]> Offsets(bool isRequired)
+    {
+        Option<long[]> offsets = ValueOptions.Offsets(
+            "A letter's offset, as lightq group letters shows it; may be given again."
+        );
+        offsets.Required = isRequired;
+        return offsets;
+    }
 
     /// <summary>Answers with what became of letters.</summary>
     /// <returns>The exit code: whether all were done.</returns>

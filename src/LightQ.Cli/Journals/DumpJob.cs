@@ -183,6 +183,8 @@ internal sealed class DumpJob : IDisposable
             _json.WriteString("expiry"u8, Time(batch.ExpiresAt));
         if (batch.OriginOffset >= 0)
             _json.WriteNumber("origin_offset"u8, batch.OriginOffset);
+        if (batch is { Kind: BatchKind.Control, OriginOffset: >= 0 })
+            _json.WriteNumber("cancels"u8, (long)batch.BaseSequence);
         _json.WriteString("append_time"u8, Time(batch.AppendTime));
         _json.WriteString("timestamp"u8, Time(batch.Timestamp));
         _json.WriteNumber("producer_id"u8, batch.ProducerId);
@@ -255,7 +257,11 @@ internal sealed class DumpJob : IDisposable
             text.Append(" due ").Append(Time(batch.DueAt));
         if (batch.ExpiresAt != long.MaxValue)
             text.Append(" expires ").Append(Time(batch.ExpiresAt));
-        if (batch.OriginOffset >= 0)
+        if (batch is { Kind: BatchKind.Control, OriginOffset: >= 0 })
+        {
+            text.Append(CultureInfo.InvariantCulture, $" cancels {(long)batch.BaseSequence}");
+        }
+        else if (batch.OriginOffset >= 0)
         {
             text.Append(
                 CultureInfo.InvariantCulture,

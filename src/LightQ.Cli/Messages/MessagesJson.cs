@@ -11,4 +11,5 @@ namespace LightQ.Cli.Messages;
 )]
 [JsonSerializable(typeof(PublishView))]
 [JsonSerializable(typeof(RepublishResult))]
+[JsonSerializable(typeof(CancelledView[]))]
 internal sealed partial class MessagesJson : JsonSerializerContext;

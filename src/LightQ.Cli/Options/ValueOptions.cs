@@ -11,6 +11,8 @@ internal static class ValueOptions
 {
     private const string None = "none";
 
+    private const int MostOffsets = 1_000;
+
     /// <summary>One of some words.</summary>
     /// <param name="name">The option's name.</param>
     /// <param name="values">The values it may have, in the order of the help.</param>
@@ -49,6 +51,28 @@ internal static class ValueOptions
         option.CompletionSources.Add(words);
         return option;
     }
+
+    /// <summary>Offsets, one for each time that <c>--offset</c> is given.</summary>
+    public static Option<long[]> Offsets(string description) =>
+        new("--offset")
+        {
+            Description = description,
+            HelpName = "N",
+            CustomParser = result =>
+            {
+                var offsets = new List<long>();
+                foreach (string text in result.Tokens.Select(token => token.Value))
+                {
+                    if (long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long offset))
+                        offsets.Add(offset);
+                    else
+                        result.AddError($"--offset: '{text}' is not a number from 0 on.");
+                }
+                if (offsets.Count > MostOffsets)
+                    result.AddError($"--offset may be given {MostOffsets} times.");
+                return [.. offsets];
+            },
+        };
 
     /// <summary>A number from <paramref name="least"/> on.</summary>
     public static Option<T?> Number<T>(string name, T least, params string[] aliases)

@@ -7,7 +7,8 @@ using LightQ.Protocol.Frames;
 namespace LightQ.Client.Administration;
 
 /// <summary>
-/// Shows what topics hold, and publishes stored messages again. Reached by <see cref="LightQClient.Messages"/>.
+/// Shows what topics hold, publishes stored messages again, and cancels delayed ones. Reached by
+/// <see cref="LightQClient.Messages"/>.
 /// </summary>
 /// <remarks>
 /// Thread-safe. Uses the control plane (gRPC). Browsing changes nothing: no group, no position, no lock. It needs the
@@ -21,6 +22,8 @@ namespace LightQ.Client.Administration;
 /// </example>
 public sealed class MessagesClient
 {
+    private const int CancelledAtOnce = 1_000;
+
     private readonly Protocol.Control.Messages.MessagesClient _calls;
 
     internal MessagesClient(ControlChannel channel) =>
@@ -73,7 +76,7 @@ public sealed class MessagesClient
             .BrowseAsync(ToRequest(address, options, next), cancellationToken: cancellationToken)
             .ConfigureAwait(false);
         return new BrowsePage(
-            [.. response.Messages.Select(ToMessage)],
+            [.. response.Messages.Select(StoredMapping.ToMessage)],
             [
                 .. response.Gaps.Select(gap => new MessageGap(
                     address.Topic,
@@ -133,6 +136,100 @@ public sealed class MessagesClient
         return StoredMapping.ToResult(response.Topic, response.Position, response.Durability);
     }
 
+    /// <summary>
+    /// The delayed messages that wait to be due, fetched a page at a time while you enumerate. Within each partition
+    /// what is due first comes first. Needs the right to consume.
+    /// </summary>
+    /// <param name="topic">The topic's name; <c>orders/3</c> names one of its partitions.</param>
+    /// <param name="maxBodyBytes">How much of each body, 0 to 1,048,576.</param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <exception cref="LightQException">
+    /// From the enumeration: <see cref="ErrorCode.UnknownTopic"/>, <see cref="ErrorCode.UnknownPartition"/>, a right is
+    /// missing, or the broker cannot be reached.
+    /// </exception>
+    public async IAsyncEnumerable<StoredMessage> ListScheduledAsync(
+        string topic,
+        int maxBodyBytes = 65_536,
+        [EnumeratorCancellation] CancellationToken cancellationToken = default
+    )
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(maxBodyBytes);
+        TopicAddress address = AddressArgument.Parse(topic);
+        var request = new ListScheduledRequest { Topic = address.Topic, MaxBodyBytes = (uint)maxBodyBytes };
+        if (address.Partition is { } partition)
+            request.Partition = (uint)partition;
+        do
+        {
+            ListScheduledResponse page = await _calls
+                .ListScheduledAsync(request, cancellationToken: cancellationToken)
+                .ConfigureAwait(false);
+            foreach (BrowsedMessage message in page.Messages)
+                yield return StoredMapping.ToMessage(message);
+            request.Next = page.Next;
+        } while (request.Next is not null);
+    }
+
+    /// <summary>
+    /// Cancels a delayed message: it is never delivered. Returns when that is as safe as the topic can make it. Needs
+    /// the right to publish.
+    /// </summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="position">
+    /// Where the message was published: <see cref="PublishAck.Position"/>, or <see cref="StoredMessage.Position"/> of
+    /// what <see cref="ListScheduledAsync"/> lists.
+    /// </param>
+    /// <param name="cancellationToken">Ends the wait; the message may be cancelled nevertheless.</param>
+    /// <returns>
+    /// Whether this call has cancelled it. False when no such message waits: it is delivered, also at this very moment,
+    /// or it was cancelled before, perhaps by a call of which no answer came.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// There is no such topic or partition, the topic is transient, a right is missing, or the broker cannot be
+    /// reached.
+    /// </exception>
+    public async Task<bool> CancelScheduledAsync(
+        string topic,
+        MessagePosition position,
+        CancellationToken cancellationToken = default
+    ) => (await CancelScheduledAsync(topic, [position], cancellationToken).ConfigureAwait(false))[0];
+
+    /// <summary>Cancels several delayed messages; see the overload for one.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="positions">Where the messages were published.</param>
+    /// <param name="cancellationToken">Ends the wait; messages may be cancelled nevertheless.</param>
+    /// <returns>Of each, in order, whether this call has cancelled it.</returns>
+    /// <exception cref="LightQException">As for one; some may be cancelled.</exception>
+    public async Task<IReadOnlyList<bool>> CancelScheduledAsync(
+        string topic,
+        IEnumerable<MessagePosition> positions,
+        CancellationToken cancellationToken = default
+    )
+    {
+        ArgumentNullException.ThrowIfNull(positions);
+        MessagePosition[] all = [.. positions];
+        foreach (MessagePosition position in all)
+        {
+            ArgumentOutOfRangeException.ThrowIfNegative(position.Partition, nameof(positions));
+            ArgumentOutOfRangeException.ThrowIfNegative(position.Offset, nameof(positions));
+        }
+        bool[] cancelled = new bool[all.Length];
+        IEnumerable<int[]> calls = Enumerable
+            .Range(0, all.Length)
+            .GroupBy(i => all[i].Partition)
+            .SelectMany(static partition => partition.Chunk(CancelledAtOnce));
+        foreach (int[] part in calls)
+        {
+            var request = new CancelScheduledRequest { Topic = topic, Partition = (uint)all[part[0]].Partition };
+            request.Offsets.AddRange(part.Select(i => all[i].Offset));
+            CancelScheduledResponse response = await _calls
+                .CancelScheduledAsync(request, cancellationToken: cancellationToken)
+                .ConfigureAwait(false);
+            for (int i = 0; i < part.Length; i++)
+                cancelled[part[i]] = response.Outcomes[i] == CancelOutcome.Cancelled;
+        }
+        return cancelled;
+    }
+
     private static BrowseRequest ToRequest(TopicAddress address, BrowseOptions options, BrowsePosition? next)
     {
         var request = new BrowseRequest
@@ -162,25 +259,4 @@ public sealed class MessagesClient
         }
         return request;
     }
-
-    private static StoredMessage ToMessage(BrowsedMessage message) =>
-        new(
-            (int)message.Partition,
-            message.Offset,
-            message.Body.Memory,
-            (long)message.BodySize,
-            message.AppendTime.ToDateTimeOffset()
-        )
-        {
-            Key = message.HasKey ? message.Key.Memory : (ReadOnlyMemory<byte>?)null,
-            Headers = StoredMapping.HeadersOf(message.Headers),
-            Size = (long)message.Size,
-            IsTombstone = message.Tombstone,
-            PublishTime = message.PublishTime?.ToDateTimeOffset(),
-            MessageId = message.MessageId.Length == 0 ? null : message.MessageId,
-            State = (StoredMessageState)message.State,
-            DeliverAt = message.DeliverTime?.ToDateTimeOffset(),
-            ExpiresAt = message.ExpireTime?.ToDateTimeOffset(),
-            DelayedOffset = message.HasDelayedOffset ? message.DelayedOffset : null,
-        };
 }

@@ -2,6 +2,7 @@ using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Protocol.Control;
 using WireEdit = LightQ.Protocol.Control.MessageEdit;
+using WirePosition = LightQ.Protocol.Control.MessagePosition;
 
 namespace LightQ.Client.Administration;
 
@@ -52,7 +53,29 @@ internal static class StoredMapping
             )),
         ];
 
+    /// <summary>A stored message.</summary>
+    public static StoredMessage ToMessage(BrowsedMessage message) =>
+        new(
+            (int)message.Partition,
+            message.Offset,
+            message.Body.Memory,
+            (long)message.BodySize,
+            message.AppendTime.ToDateTimeOffset()
+        )
+        {
+            Key = message.HasKey ? message.Key.Memory : (ReadOnlyMemory<byte>?)null,
+            Headers = HeadersOf(message.Headers),
+            Size = (long)message.Size,
+            IsTombstone = message.Tombstone,
+            PublishTime = message.PublishTime?.ToDateTimeOffset(),
+            MessageId = message.MessageId.Length == 0 ? null : message.MessageId,
+            State = (StoredMessageState)message.State,
+            DeliverAt = message.DeliverTime?.ToDateTimeOffset(),
+            ExpiresAt = message.ExpireTime?.ToDateTimeOffset(),
+            DelayedOffset = message.HasDelayedOffset ? message.DelayedOffset : null,
+        };
+
     /// <summary>Where a message was published.</summary>
-    public static RepublishResult ToResult(string topic, MessagePosition position, DurabilityLevel durability) =>
+    public static RepublishResult ToResult(string topic, WirePosition position, DurabilityLevel durability) =>
         new(topic, (int)position.Partition, position.Offset, position.Duplicate, (Durability)durability);
 }

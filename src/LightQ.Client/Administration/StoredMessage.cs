@@ -14,6 +14,9 @@ public sealed record StoredMessage(
     DateTimeOffset AppendTime
 )
 {
+    /// <summary>Where it is.</summary>
+    public MessagePosition Position => new(Partition, Offset);
+
     /// <summary>The key; null when there is none. It may be empty.</summary>
     public ReadOnlyMemory<byte>? Key { get; init; }
 

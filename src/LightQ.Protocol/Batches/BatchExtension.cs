@@ -9,7 +9,7 @@ namespace LightQ.Protocol.Batches;
 ///  +----+--------+---------------+
 /// id 1  due time        i64 unix microseconds: not delivered before            with flag 8
 /// id 2  expiry          i64 unix microseconds: not delivered from then on      with flag 9
-/// id 3  origin offset   i64, stamped by the broker: where the delayed batch was published that this delivers   with flag 10 and without 8
+/// id 3  origin offset   i64, stamped by the broker: where the delayed batch was published that this delivers, or a message of which it cancels   with flag 10 and without 8
 /// id 4  message id      1 to 128 bytes of UTF-8: the id of the batch's only message                with flag 11
 /// </code>
 /// Each at most once. A number is never given another meaning.
@@ -22,7 +22,9 @@ public static class BatchExtension
     /// <summary>When the batch's messages expire.</summary>
     public const byte Expiry = 2;
 
-    /// <summary>The offset at which the delayed batch was published that this batch delivers.</summary>
+    /// <summary>
+    /// The offset at which the delayed batch was published that this batch delivers, or a message of which it cancels.
+    /// </summary>
     public const byte OriginOffset = 3;
 
     /// <summary>

@@ -14,7 +14,8 @@ namespace LightQ.Protocol.Batches;
 ///                          11 has message id, 12 has relative times (a producer's alone), 13 holds dead letters B
 /// 20 u32 recordCount  24 u32 offsetSpan  28 u32 uncompressedLength (records, without padding)
 /// 32 u64 baseOffset   B    40 i64 appendTime B (unix microseconds)  48 i64 timestamp (producer's clock)
-/// 56 u64 producerId   64 u64 baseSequence (of a copy of a delayed batch: where that was published)   72 u32 producerEpoch
+/// 56 u64 producerId   64 u64 baseSequence (of a copy of a delayed batch: where that was published; of a cancellation: where
+/// the message was)   72 u32 producerEpoch
 /// (of a batch with a message id and the producer id 0: the number of the user who published it, B)
 /// 76 u32 leaderEpoch  B    80 u32 previousCrc B    84 u32 durableBack B    88 u64 mac B
 /// 96 extensions, see <see cref="BatchExtension"/>, up to headerLength; then the records or what a codec made of them
@@ -47,8 +48,8 @@ public static class BatchLayout
     public const uint HasExpiry = 1 << 9;
 
     /// <summary>
-    /// The flag of a batch that the broker made from a delayed one: its delivery, or with <see cref="HasDueTime"/> a
-    /// copy that replaces it. Only the broker sets it.
+    /// The flag of a batch that the broker made from a delayed one: its delivery, with <see cref="HasDueTime"/> a copy
+    /// that replaces it, or of kind control the note that a message of it is cancelled. Only the broker sets it.
     /// </summary>
     public const uint HasOrigin = 1 << 10;
 

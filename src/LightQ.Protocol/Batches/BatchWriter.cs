@@ -1,11 +1,15 @@
 using System.Buffers.Binary;
 using LightQ.Protocol.Checksums;
+using LightQ.Protocol.Records;
 
 namespace LightQ.Protocol.Batches;
 
 /// <summary>Writes batch headers: a producer's, and the broker's stamp on top of it.</summary>
 public static class BatchWriter
 {
+    /// <summary>Bytes of the note that a delayed message is cancelled.</summary>
+    public const int CancellationSize = 120;
+
     /// <summary>
     /// Writes the header in front of records that are already in place, pads after them, and computes both checksums.
     /// </summary>
@@ -167,6 +171,64 @@ public static class BatchWriter
         BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.ProducerId..], 0);
         BinaryPrimitives.WriteInt64LittleEndian(batch[BatchLayout.BaseSequence..], originOffset);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], 0);
+    }
+
+    /// <summary>
+    /// Writes the note that a delayed message is cancelled: a batch of kind <see cref="BatchKind.Control"/> with one
+    /// empty record, which consumers skip.
+    /// </summary>
+    /// <param name="batch"><see cref="CancellationSize"/> bytes.</param>
+    /// <param name="originOffset">The base offset at which the delayed batch was published.</param>
+    /// <param name="messageOffset">The offset at which the message was published; in base sequence.</param>
+    /// <param name="timestamp">Now, unix microseconds.</param>
+    public static void MakeCancellation(Span<byte> batch, long originOffset, long messageOffset, long timestamp)
+    {
+        const int HeaderLength = BatchLayout.HeaderSize + BatchExtension.Size;
+        int record = RecordWriter.Write(batch[HeaderLength..], default);
+        var origin = new BatchOrigin(0, 0, (ulong)messageOffset);
+        Span<byte> header = Begin(batch, HeaderLength, record, 1, origin, timestamp);
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            header[BatchLayout.Flags..],
+            ((uint)BatchKind.Control << 4) | BatchLayout.HasOrigin
+        );
+        BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.UncompressedLength..], record);
+        BatchProperties.Write(header[BatchLayout.HeaderSize..], BatchExtension.OriginOffset, originOffset);
+        WriteHeaderCrc(header);
+    }
+
+    /// <summary>
+    /// Has a batch hold other records than before, which are already in place behind its header: pads after them, and
+    /// computes the payload's checksum. Stamping the batch computes that of the header.
+    /// </summary>
+    /// <param name="batch">The header, then the payload, then at least 7 bytes for padding.</param>
+    /// <param name="payloadBytes">Bytes of the payload: the records, or the codec's output.</param>
+    /// <param name="recordCount">How many records.</param>
+    /// <param name="uncompressedLength">Bytes of the records.</param>
+    /// <param name="codec">How they are compressed.</param>
+    /// <returns>The batch's length in bytes.</returns>
+    public static int Refill(
+        Span<byte> batch,
+        int payloadBytes,
+        int recordCount,
+        int uncompressedLength,
+        BatchCodec codec
+    )
+    {
+        int headerLength = BinaryPrimitives.ReadUInt16LittleEndian(batch[BatchLayout.HeaderLength..]),
+            end = headerLength + payloadBytes,
+            length = BatchLayout.Align(end);
+        batch[end..length].Clear();
+        uint flags = BinaryPrimitives.ReadUInt32LittleEndian(batch[BatchLayout.Flags..]) & ~BatchLayout.CodecMask;
+        BinaryPrimitives.WriteInt32LittleEndian(batch, length);
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            batch[BatchLayout.PayloadCrc..],
+            Crc32C.Compute(batch[headerLength..length])
+        );
+        BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.Flags..], flags | (uint)codec);
+        BinaryPrimitives.WriteInt32LittleEndian(batch[BatchLayout.RecordCount..], recordCount);
+        BinaryPrimitives.WriteInt32LittleEndian(batch[BatchLayout.OffsetSpan..], recordCount);
+        BinaryPrimitives.WriteInt32LittleEndian(batch[BatchLayout.UncompressedLength..], uncompressedLength);
+        return length;
     }
 
     private static Span<byte> Begin(

@@ -23,6 +23,18 @@ internal sealed class Forwards
         AddLetters(calls);
         AddTopics(calls);
         _unary[Package + "Messages/Browse"] = new BrowseForward(calls);
+        _unary[Package + "Messages/ListScheduled"] = new ScheduledForward(calls);
+        Add(
+            calls,
+            new TopicRoute<CancelScheduledRequest, CancelScheduledResponse>(
+                Unary<CancelScheduledRequest, CancelScheduledResponse>("Messages/CancelScheduled"),
+                r => r.Topic
+            )
+            {
+                PartitionOf = r => r.Partition,
+                Merge = (_, parts) => parts[0].Response,
+            }
+        );
         var publish = new PublishForward(calls);
         var spread = new PublishSpread(publish, here, access);
         _unary[Package + "Messages/Publish"] = publish;

@@ -87,6 +87,39 @@ internal sealed class MessagesService(
             .ConfigureAwait(false);
     }
 
+    public override async Task<ListScheduledResponse> ListScheduled(
+        ListScheduledRequest request,
+        ServerCallContext context
+    )
+    {
+        Topic topic = broker.GetTopic(request.Topic);
+        ScheduledRequests.Check(request, topic);
+        return await ScheduledRequests
+            .WalkAsync(
+                request,
+                topic,
+                one => ScheduledPage.ReadAsync(topic.GetPartition(one.Partition), one, context.CancellationToken)
+            )
+            .ConfigureAwait(false);
+    }
+
+    public override async Task<CancelScheduledResponse> CancelScheduled(
+        CancelScheduledRequest request,
+        ServerCallContext context
+    )
+    {
+        ScheduledRequests.Check(request);
+        IReadOnlyList<bool> cancelled = await broker
+            .GetTopic(request.Topic)
+            .GetPartition(request.Partition)
+            .CancelAsync(request.Offsets, context.CancellationToken)
+            .ConfigureAwait(false);
+        return new CancelScheduledResponse
+        {
+            Outcomes = { cancelled.Select(static c => c ? CancelOutcome.Cancelled : CancelOutcome.NotScheduled) },
+        };
+    }
+
     public override async Task<RepublishResponse> Republish(RepublishRequest request, ServerCallContext context)
     {
         string target = request.TargetTopic.Length != 0 ? request.TargetTopic : request.Topic;

@@ -32,6 +32,8 @@ internal static class JsonRoutes
         Route("POST", $"{Topic}:settle", "Settle"),
         Route("POST", $"{Topic}:browse", "Browse"),
         Route("POST", $"{Topic}:republish", "Republish"),
+        Route("POST", $"{Topic}:listScheduled", "ListScheduled"),
+        Route("POST", $"{Topic}:cancelScheduled", "CancelScheduled"),
         Route("GET", $"{Topic}/stats", "GetTopicStats"),
         Route("GET", $"{Topic}/stats:watch", "WatchTopicStats"),
         Route("GET", Group, "DescribeGroup"),

@@ -1,5 +1,3 @@
-using System.Text;
-using Google.Protobuf;
 using LightQ.Broker.Logs;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -200,7 +198,17 @@ internal sealed class BrowsePage
             return;
         try
         {
-            BrowsedMessage message = ToMessage(record, batch, fate);
+            BrowsedMessage message = BrowseMapping.ToMessage(
+                record,
+                batch,
+                fate,
+                _partition,
+                BrowseRequests.PartOf(
+                    record.Body,
+                    _request.BodyOffset,
+                    _request.HasMaxBodyBytes ? _request.MaxBodyBytes : null
+                )
+            );
             _bytes += message.CalculateSize();
             _page.Messages.Add(message);
         }
@@ -208,43 +216,6 @@ internal sealed class BrowsePage
         {
             AddGap(record.Offset, record.Offset, GapReason.Corrupt); // Its headers contradict themselves.
         }
-    }
-
-    private BrowsedMessage ToMessage(in RecordView record, in BatchView batch, BatchFate fate)
-    {
-        ReadOnlySpan<byte> body = BrowseRequests.PartOf(
-            record.Body,
-            _request.BodyOffset,
-            _request.HasMaxBodyBytes ? _request.MaxBodyBytes : null
-        );
-        var message = new BrowsedMessage
-        {
-            Partition = _partition,
-            Offset = record.Offset,
-            Body = ByteString.CopyFrom(body),
-            BodySize = (ulong)record.Body.Length,
-            Size = (ulong)(record.Key.Length + record.HeaderBytes.Length + record.Body.Length),
-            Tombstone = record.IsTombstone,
-            AppendTime = MessageTimes.ToProto(batch.AppendTime),
-            PublishTime = MessageTimes.ToProtoOrNull(batch.Timestamp),
-            MessageId = batch.MessageId.IsEmpty ? "" : Encoding.UTF8.GetString(batch.MessageId),
-            State = fate switch
-            {
-                BatchFate.Later => MessageState.Delayed,
-                BatchFate.Expired => MessageState.Expired,
-                _ => MessageState.Delivered,
-            },
-        };
-        if (record.HasKey)
-            message.Key = ByteString.CopyFrom(record.Key);
-        DeliveryMapping.AddHeaders(record, message.Headers);
-        if (batch.DueAt != 0)
-            message.DeliverTime = MessageTimes.ToProtoOrNull(batch.DueAt);
-        if (batch.ExpiresAt != long.MaxValue)
-            message.ExpireTime = MessageTimes.ToProtoOrNull(batch.ExpiresAt);
-        if (batch.OriginOffset >= 0)
-            message.DelayedOffset = batch.OriginOffset;
-        return message;
     }
 
     private void AddGap(long first, long last, GapReason reason)

@@ -86,7 +86,9 @@ internal static class BrowseRequests
         : request.HasKey ? [(uint)KeyRouting.PartitionOf(request.Key.Span, topic.Partitions.Length)]
         : [.. topic.Partitions.Select(p => p.Index)];
 
-    private static void CheckPartition(Topic topic, uint partition)
+    /// <summary>Checks that there is such a partition.</summary>
+    /// <exception cref="BrokerException">There is none.</exception>
+    public static void CheckPartition(Topic topic, uint partition)
     {
         if (partition >= topic.Partitions.Length)
             topic.GetPartition(partition); // It says which there are.

@@ -63,6 +63,8 @@ internal static class RpcRules
             [Messages + "Settle"] = RpcRule.On<SettleRequest>(Right.Consume, r => r.Topic),
             [Messages + "Browse"] = RpcRule.On<BrowseRequest>(Right.Consume, r => r.Topic),
             [Messages + "Republish"] = RpcRule.On<RepublishRequest>(Right.Consume, r => r.Topic),
+            [Messages + "ListScheduled"] = RpcRule.On<ListScheduledRequest>(Right.Consume, r => r.Topic),
+            [Messages + "CancelScheduled"] = RpcRule.On<CancelScheduledRequest>(Right.Publish, r => r.Topic),
             [DeadLetters + "ListLetters"] = RpcRule.On<ListLettersRequest>(Right.Consume, r => r.Topic),
             [DeadLetters + "RedriveLetters"] = RpcRule.On<RedriveLettersRequest>(Right.Manage, r => r.Topic),
             [DeadLetters + "DeleteLetters"] = RpcRule.On<DeleteLettersRequest>(Right.Manage, r => r.Topic),

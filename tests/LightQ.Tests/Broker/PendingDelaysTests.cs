@@ -145,6 +145,26 @@ public sealed class PendingDelaysTests
         Assert.Equal([3], Drain());
     }
 
+    [Fact]
+    public void What_is_cancelled_is_kept_over_a_copy_and_a_state_and_the_last_one_takes_its_batch_along()
+    {
+        _pending.Add(10, 5000, 4, 100);
+        _pending.Add(20, 6000, 1, 100);
+        Assert.Equal([10, 10, 20, -1, -1], _pending.FindBatches([12, 10, 20, 14, 9]));
+        Assert.True(_pending.Cancel(10, 11) && _pending.Cancel(10, 13) && _pending.Cancel(20, 20));
+        Assert.False(_pending.Cancel(10, 11) || _pending.Cancel(20, 20) || _pending.Cancel(10, 14));
+        Assert.Equal((1, 2L), (_pending.Count, _pending.Messages));
+        _pending.AddCopy(30, 10, 5000, 4, 100);
+
+        var loaded = new PendingDelays();
+        Assert.Equal([7], loaded.Load([.. _pending.Save(), 7]).ToArray());
+        Assert.Equal((1, 2L, 30L), (loaded.Count, loaded.Messages, loaded.FirstOffset));
+        Assert.Equal([11, 13], loaded.CancelledOf(10)!);
+        Assert.Equal([10, -1, 10, -1], loaded.FindBatches([10, 11, 12, 30]));
+        Assert.True(loaded.Cancel(10, 10) && loaded.Cancel(10, 12));
+        Assert.Equal((0, 0L, 0L, long.MaxValue), (loaded.Count, loaded.Messages, loaded.Bytes, loaded.FirstOffset));
+    }
+
     private List<long> Drain()
     {
         var offsets = new List<long>();

@@ -310,6 +310,32 @@ public sealed class BatchExtensionTests
         Refused(ErrorCode.NotSupported, "flags", copy);
     }
 
+    [Fact]
+    public void A_cancellation_names_batch_and_message_and_is_skipped()
+    {
+        byte[] note = new byte[BatchWriter.CancellationSize];
+        BatchWriter.MakeCancellation(note, 1000, 1003, Sample.Time);
+        BatchWriter.Stamp(note, Sample.Stamp);
+        var view = new BatchView(note);
+        Assert.True(view.VerifyHeader() && view.VerifyPayload());
+        Assert.Equal(
+            (BatchKind.Control, 1000L, 1003ul, 1u, 1, BatchWriter.CancellationSize),
+            (view.Kind, view.OriginOffset, view.BaseSequence, view.OffsetSpan, view.RecordCount, view.Length)
+        );
+        Assert.Equal(BatchFate.Skip, view.FateAt(Sample.Time));
+        // From the specification: length, magic, header length, kind control and flag 10, base sequence, extension 3.
+        Assert.Equal("78000000", Convert.ToHexString(note.AsSpan(0, 4)));
+        Assert.Equal("B7016A0010040000", Convert.ToHexString(note.AsSpan(12, 8)));
+        Assert.Equal("EB03000000000000", Convert.ToHexString(note.AsSpan(64, 8)));
+        Assert.Equal(
+            "0308E803000000000000" + "00000000FFFF0000" + "000000000000",
+            Convert.ToHexString(note.AsSpan(96))
+        );
+        // A producer that sends such a batch is refused.
+        BatchWriter.Stamp(note, default);
+        Refused(ErrorCode.NotSupported, "flags", note);
+    }
+
     private static byte[] Timed(BatchProperties properties)
     {
         byte[] buffer = new byte[512];
