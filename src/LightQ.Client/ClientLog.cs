@@ -168,6 +168,33 @@ internal static partial class ClientLog
     [LoggerMessage(2135, LogLevel.Error, "The processor of {Topic} for {Group} handles nothing: {Reason}.")]
     public static partial void NoFreeSlot(ILogger logger, string topic, string group, string reason);
 
+    [LoggerMessage(
+        2140,
+        LogLevel.Warning,
+        "Messages of {Topic} are published with ids, and the topic looks at none: it has no deduplication window "
+            + "(DedupWindow), so that a message with the same id is stored again. This is said once for a producer."
+    )]
+    public static partial void IdsUnchecked(ILogger logger, string topic);
+
+    [LoggerMessage(2141, LogLevel.Information, "The topic {Topic} was created.")]
+    public static partial void TopicCreated(ILogger logger, string topic);
+
+    [LoggerMessage(
+        2142,
+        LogLevel.Warning,
+        "The topic {Topic} had other settings, which were changed: {Changes}. If another program wants them otherwise, "
+            + "the last to start wins: one changes a topic, and others create or check it (EnsureMode)."
+    )]
+    public static partial void TopicChanged(ILogger logger, string topic, string changes);
+
+    [LoggerMessage(
+        2143,
+        LogLevel.Warning,
+        "The topic {Topic} has other settings than this program expects, and was left as it is: to be as expected, it "
+            + "would change {Changes}."
+    )]
+    public static partial void TopicDiffers(ILogger logger, string topic, string changes);
+
     [LoggerMessage(2136, LogLevel.Information, "The processor of {Topic} for {Group} has a free slot again.")]
     public static partial void SlotFree(ILogger logger, string topic, string group);
 

@@ -7,10 +7,10 @@ namespace LightQ.Client;
 /// <summary>
 /// Checks whether a broker answers. The result is healthy, with the round trip on the data plane, or names the reason.
 /// The check connects if the client is not connected yet. In a host the result is also unhealthy until topics and
-/// producers are open, and while a producer that was registered with the host has failed or a processor handles nothing
-/// (<see cref="LightQProcessor.Failure"/>).
+/// producers are open, and while a producer that was registered with the host has failed or a processor does not run or
+/// handles nothing (<see cref="LightQProcessor.Failure"/>).
 /// </summary>
-/// <remarks>Waits for <see cref="LightQClientOptions.ConnectTimeout"/> at most. Thread-safe.</remarks>
+/// <remarks>Waits for a second at most, unless it was told otherwise. Thread-safe.</remarks>
 /// <example>
 /// <code>
 /// builder.Services.AddHealthChecks().AddLightQ();
@@ -18,8 +18,14 @@ namespace LightQ.Client;
 /// </example>
 public sealed class LightQHealthCheck : IHealthCheck
 {
+    /// <summary>
+    /// Less than what asks waits for, with room for other checks: a broker that is frozen must be in the answer.
+    /// </summary>
+    private static readonly TimeSpan DefaultTimeout = TimeSpan.FromSeconds(1);
+
     private readonly LightQClient _client;
     private readonly StartService? _start;
+    private readonly TimeSpan _timeout = DefaultTimeout;
 
     /// <summary>Creates the check.</summary>
     /// <param name="client">The client whose broker is checked.</param>
@@ -29,8 +35,8 @@ public sealed class LightQHealthCheck : IHealthCheck
         _client = client;
     }
 
-    internal LightQHealthCheck(LightQClient client, StartService? start)
-        : this(client) => _start = start;
+    internal LightQHealthCheck(LightQClient client, StartService? start, TimeSpan? timeout = null)
+        : this(client) => (_start, _timeout) = (start, timeout ?? DefaultTimeout);
 
     /// <inheritdoc/>
     public async Task<HealthCheckResult> CheckHealthAsync(
@@ -79,7 +85,7 @@ public sealed class LightQHealthCheck : IHealthCheck
         {
             TimeSpan roundTrip = await _client
                 .PingAsync(cancellationToken)
-                .WaitAsync(options.ConnectTimeout, options.TimeProvider, cancellationToken)
+                .WaitAsync(_timeout, options.ConnectionTime, cancellationToken)
                 .ConfigureAwait(false);
             return HealthCheckResult.Healthy(
                 string.Create(
@@ -98,7 +104,7 @@ public sealed class LightQHealthCheck : IHealthCheck
                 context.Registration.FailureStatus,
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{options} has not answered within {options.ConnectTimeout.TotalSeconds:0.###} s; the client is "
+                    $"{options} has not answered within {_timeout.TotalSeconds:0.###} s; the client is "
                         + $"{_client.State}."
                 ),
                 e

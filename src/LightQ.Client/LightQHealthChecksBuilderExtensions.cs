@@ -17,7 +17,7 @@ public static class LightQHealthChecksBuilderExtensions
     /// </param>
     /// <param name="tags">Tags by which checks are chosen; null for none.</param>
     /// <param name="timeout">
-    /// How long the check may take; null (the default): as long as <see cref="LightQClientOptions.ConnectTimeout"/>.
+    /// How long the check waits for the broker before it reports a failure; null (the default): 1 s.
     /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="builder"/>.</returns>
@@ -38,15 +38,15 @@ public static class LightQHealthChecksBuilderExtensions
         ArgumentNullException.ThrowIfNull(builder);
         name ??= clientKey?.ToString() ?? "lightq";
         return builder.Add(
-            new HealthCheckRegistration(name, provider => Of(provider, clientKey), failureStatus, tags, timeout)
+            new HealthCheckRegistration(name, provider => Of(provider, clientKey, timeout), failureStatus, tags)
         );
     }
 
-    /// <summary>The check of the host's services, if it has any.</summary>
-    private static LightQHealthCheck Of(IServiceProvider services, object? clientKey) =>
-        (
-            clientKey is null
-                ? services.GetService<LightQHealthCheck>()
-                : services.GetKeyedService<LightQHealthCheck>(clientKey)
-        ) ?? new LightQHealthCheck(services.Of<LightQClient>(clientKey));
+    /// <summary>The check of the client, and of what the host does with it, if anything.</summary>
+    private static LightQHealthCheck Of(IServiceProvider services, object? clientKey, TimeSpan? timeout) =>
+        new(
+            services.Of<LightQClient>(clientKey),
+            clientKey is null ? services.GetService<StartService>() : services.GetKeyedService<StartService>(clientKey),
+            timeout
+        );
 }

@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Client.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -317,18 +318,23 @@ public static class LightQServiceCollectionExtensions
     /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
     /// </param>
     /// <param name="topic">
-    /// The topic as it should be; see <see cref="LightQ.Client.Administration.TopicsClient.EnsureAsync"/>.
+    /// The topic as it should be; see <see cref="TopicsClient.EnsureAsync(TopicSpec, CancellationToken)"/>.
     /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
+    /// <param name="mode">
+    /// What to do with a topic that has other settings. Default: change them, which the log says with the values before
+    /// and after. Where several services register a topic, one changes it, and the others only create or check it.
+    /// </param>
     /// <returns><paramref name="services"/>.</returns>
     public static IServiceCollection AddLightQTopic(
         this IServiceCollection services,
         TopicSpec topic,
-        object? clientKey = null
+        object? clientKey = null,
+        EnsureMode mode = EnsureMode.Change
     )
     {
         ArgumentNullException.ThrowIfNull(topic);
-        return AddStart(services, clientKey).AddSingleton(new TopicRegistration(topic, clientKey));
+        return AddStart(services, clientKey).AddSingleton(new TopicRegistration(topic, clientKey, mode));
     }
 
     /// <summary>

@@ -21,4 +21,11 @@ public readonly record struct PublishAck(long Offset, int Count, Durability Dura
     /// (<see cref="Administration.MessagesClient.CancelScheduledAsync(string, MessagePosition, CancellationToken)"/>).
     /// </summary>
     public MessagePosition Position => new(Partition, Offset);
+
+    /// <summary>
+    /// Whether the message has a <see cref="PublishOptions.MessageId"/> that its topic does not look at, because it has
+    /// no <see cref="TopicSpec.DedupWindow"/>: a message with the same id may be stored already. False from a broker
+    /// that does not say so.
+    /// </summary>
+    public bool IsIdUnchecked { get; init; }
 }

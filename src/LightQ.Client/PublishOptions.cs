@@ -69,8 +69,9 @@ public readonly record struct PublishOptions
     /// window (<see cref="TopicSpec.DedupWindow"/>). If a message within the window had the same id, the message is not
     /// stored again, no matter which client publishes it. The ack reports that (<see cref="PublishAck.IsDuplicate"/>).
     /// Each partition has its own window. The key chooses the partition, and without a key the id does: so publish the
-    /// same message with the same key. On other topics the id is only stored with the message. A message with an id has
-    /// a batch of its own, so it costs more than one without.
+    /// same message with the same key. On other topics the id is only stored with the message, which the ack says (<see
+    /// cref="PublishAck.IsIdUnchecked"/>) and the log once for a producer. A message with an id has a batch of its own,
+    /// so it costs more than one without.
     /// </summary>
     /// <exception cref="ArgumentException">The id is empty, longer, or not valid text.</exception>
     public string? MessageId

@@ -26,7 +26,7 @@ public sealed record TopicSpec
 
     /// <summary>
     /// Where its messages are kept. Cannot be changed later. Default: a new topic is durable, so that messages are lost
-    /// only if its creator chose so, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one
+    /// only if its creator chose so, and <c>EnsureAsync</c> leaves an existing one
     /// as it is.
     /// </summary>
     public TopicKind Kind { get; init; }
@@ -88,7 +88,7 @@ public sealed record TopicSpec
 
     /// <summary>
     /// Durable topics: keep at most this many bytes; 0 means no limit. Default null: no limit for a new topic, and
-    /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// <c>EnsureAsync</c> leaves an existing one as it is.
     /// </summary>
     public long? RetentionBytes
     {
@@ -98,7 +98,7 @@ public sealed record TopicSpec
 
     /// <summary>
     /// Durable topics: keep messages at least this long after the broker appended them; zero means for ever. Default
-    /// null: for ever for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one
+    /// null: for ever for a new topic, and <c>EnsureAsync</c> leaves an existing one
     /// as it is.
     /// </summary>
     public TimeSpan? RetentionAge
@@ -114,7 +114,7 @@ public sealed record TopicSpec
     /// <summary>
     /// Durable topics: how long messages are kept beside <see cref="RetentionBytes"/> and <see cref="RetentionAge"/>,
     /// whichever removes first. Default: <see cref="Retention.Keep"/> for a new topic, and
-    /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// <c>EnsureAsync</c> leaves an existing one as it is.
     /// </summary>
     public Retention Retention { get; init; }
 
@@ -197,7 +197,7 @@ public sealed record TopicSpec
     /// <summary>
     /// How long each partition remembers the ids of messages. A message that is published again with the same
     /// <see cref="PublishOptions.MessageId"/> is not stored again. Zero means not at all. Default null: not at all for
-    /// a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7
+    /// a new topic, and <c>EnsureAsync</c> leaves an existing one as it is; 1 s to 7
     /// days.
     /// </summary>
     public TimeSpan? DedupWindow
@@ -219,7 +219,7 @@ public sealed record TopicSpec
     /// <summary>
     /// Whether producer names and message ids are the same whichever user publishes. False means that a name belongs to
     /// the user that made it, and that no user's id makes a message of another one a duplicate. Default null: false for
-    /// a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// a new topic, and <c>EnsureAsync</c> leaves an existing one as it is.
     /// </summary>
     public bool? SharedNames { get; init; }
 

@@ -32,6 +32,7 @@ builder.Services.AddLightQProcessor<Billing>("orders", "billing", clientKey: key
 builder.Services.AddHealthChecks().AddLightQ(clientKey: key);
 
 WebApplication app = builder.Build();
+app.MapHealthChecks("/live", new() { Predicate = _ => false });
 app.MapHealthChecks("/ready");
 app.MapPost(
     "/orders/{id}",

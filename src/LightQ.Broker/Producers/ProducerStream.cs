@@ -393,7 +393,8 @@ public sealed class ProducerStream : OutputStream
                         stored.Refusal,
                         stored.Offset,
                         stored.IsDuplicate,
-                        IsAlone: stored.Refusal != ErrorCode.None
+                        IsAlone: stored.Refusal != ErrorCode.None,
+                        IsUnchecked: hasId && stored.Offset >= 0 && !stored.IsDuplicate && !_partition.ChecksIds
                     )
                 );
                 _batches?.Store();

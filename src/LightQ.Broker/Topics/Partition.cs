@@ -115,6 +115,9 @@ public sealed class Partition : IHousekept
     /// <summary>The <see cref="UserNumber"/> of whose named producer an id is.</summary>
     internal Func<ulong, uint> OwnerOf { get; init; } = static _ => UserNumber.None;
 
+    /// <summary>Whether it looks at ids of messages. Under the append lock.</summary>
+    internal bool ChecksIds => Dedup is not null;
+
     /// <summary>How many ids of messages are remembered. Any thread.</summary>
     public int RememberedIds => Dedup?.Count ?? 0;
 

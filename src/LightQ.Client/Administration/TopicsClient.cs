@@ -53,13 +53,49 @@ public sealed class TopicsClient
     /// <exception cref="LightQException">
     /// A setting that cannot be changed differs (the message names it), or the broker cannot be reached.
     /// </exception>
-    public async Task<EnsureTopicResult> EnsureAsync(TopicSpec topic, CancellationToken cancellationToken = default)
+    public Task<EnsureTopicResult> EnsureAsync(TopicSpec topic, CancellationToken cancellationToken = default) =>
+        EnsureAsync(topic, EnsureMode.Change, cancellationToken);
+
+    /// <summary>The same, with a say in what may be done about a topic that is missing or has other settings.</summary>
+    /// <param name="topic">The topic's name and the wanted settings.</param>
+    /// <param name="mode">What may be done.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>
+    /// The topic, whether it is new, and what was changed; with <see cref="EnsureMode.Create"/> what differs and was
+    /// left as it is.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// A setting that cannot be changed differs, or with <see cref="EnsureMode.Check"/> any (the message names it); the
+    /// topic is missing and is not to be created; or the broker cannot be reached.
+    /// </exception>
+    public async Task<EnsureTopicResult> EnsureAsync(
+        TopicSpec topic,
+        EnsureMode mode,
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentNullException.ThrowIfNull(topic);
-        var request = new EnsureTopicRequest { Name = topic.Name, Settings = TopicMapping.ToSettings(topic) };
+        var request = new EnsureTopicRequest
+        {
+            Name = topic.Name,
+            Settings = TopicMapping.ToSettings(topic),
+            Mode = (Protocol.Control.EnsureMode)mode,
+        };
         EnsureTopicResponse response = await _calls
             .EnsureTopicAsync(request, cancellationToken: cancellationToken)
             .ConfigureAwait(false);
+        if (mode == EnsureMode.Check && response.Changes.Count != 0)
+        {
+            string differences = string.Join(
+                "; ",
+                response.Changes.Select(c => $"{c.Setting} is {c.From}, not {c.To}")
+            );
+            throw new LightQException(
+                ErrorCode.TopicExists,
+                $"The topic '{topic.Name}' has other settings, and is not to be changed: {differences}."
+            );
+        }
+
         return new EnsureTopicResult(
             TopicMapping.ToInfo(response.Topic),
             response.Created,

@@ -50,7 +50,7 @@ internal sealed class Consumer
         if (Settles)
             _watch = ClientTimer.Create(Time, static consumer => ((Consumer)consumer!).Watch(), this);
         if (loop.Window.AtATime != 0)
-            (loop.Window.Changed, loop.Window.Ended) = (OnWindowChanged, OnWindowEnded);
+            (loop.Window.Changed, loop.Window.Ended, loop.Window.Lack) = (OnWindowChanged, OnWindowEnded, Lack);
         Late = new LateSettlements(links.Logger, Time, topic, options.Group);
         Memory = new DeliveryMemory(links.Blocks, options.CreditBytes);
     }
@@ -273,6 +273,22 @@ internal sealed class Consumer
         foreach (Subscription subscription in _subscriptions)
             held += subscription.Held;
         return held;
+    }
+
+    /// <summary>Why a partition gives nothing; null while all do, as far as is known.</summary>
+    private LightQException? Lack()
+    {
+        lock (Gate)
+        {
+            if (_isClosed)
+                return null;
+            foreach (Subscription subscription in _subscriptions)
+            {
+                if (subscription.Lack is { } lack)
+                    return lack;
+            }
+            return null;
+        }
     }
 
     private void OnWindowChanged()

@@ -43,6 +43,11 @@ internal sealed class InFlightWindow
     public Action? Changed { get; set; }
 
     /// <summary>
+    /// Says why a partition gives nothing, null while all do, as far as is known. Set by the consumer.
+    /// </summary>
+    public Func<LightQException?>? Lack { get; set; }
+
+    /// <summary>
     /// Called when nothing more is begun: what waits is for other members, and what is in hand is still settled. Set by
     /// the consumer.
     /// </summary>

@@ -14,6 +14,10 @@ internal sealed class Subscription : ClientStream
 {
     private readonly Consumer _consumer;
     private readonly Lock _gate;
+
+    /// <summary>A partition that changes its leader is not subscribed to for a moment.</summary>
+    private static readonly TimeSpan LongestUnsubscribed = TimeSpan.FromSeconds(5);
+
     private readonly BrokerLinks _links;
     private readonly uint _partition;
     private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(
@@ -28,6 +32,8 @@ internal sealed class Subscription : ClientStream
     private bool _isBatchUnread;
     private bool _isClosed;
     private bool _wasOpened;
+    private bool _isSubscribed;
+    private long _unsubscribedAt;
     private uint _stream;
     private Settlements? _settlements;
     private long _heldBytes;
@@ -50,6 +56,7 @@ internal sealed class Subscription : ClientStream
         _partition = partition;
         _creditBytes = creditBytes;
         _window = consumer.FirstWindow;
+        _unsubscribedAt = links.Options.ConnectionTime.GetTimestamp();
         Operations = new ConsumeOperations(
             new OperationPlace(links.Options, consumer.Topic, Partition, consumer.Options.Group)
         );
@@ -101,6 +108,29 @@ internal sealed class Subscription : ClientStream
     /// <summary>Why the broker does not serve the partition; null while it does. Guarded by the gate.</summary>
     public LightQException? Refusal { get; private set; }
 
+    /// <summary>Why the partition gives nothing; null while it does, as far as is known. Guarded by the gate.</summary>
+    public LightQException? Lack
+    {
+        get
+        {
+            if (Refusal is not null)
+            {
+                return new LightQException(
+                    Refusal.Code,
+                    $"partition {Partition} is refused ({Refusal.Code}): {Refusal.Message}"
+                );
+            }
+            TimeProvider time = _links.Options.ConnectionTime;
+            return _isSubscribed || _isClosed || time.GetElapsedTime(_unsubscribedAt) < LongestUnsubscribed
+                ? null
+                : new LightQException(
+                    ErrorCode.Unavailable,
+                    $"partition {Partition} has not been subscribed to for "
+                        + $"{(int)time.GetElapsedTime(_unsubscribedAt).TotalSeconds} s"
+                );
+        }
+    }
+
     /// <summary>Messages before this offset are not wanted: a batch that begins before it comes whole.</summary>
     public long FirstWantedOffset => Volatile.Read(ref _firstWantedOffset);
 
@@ -123,6 +153,7 @@ internal sealed class Subscription : ClientStream
             if (_isClosed || _consumer.HasEnded || _firstAnswer.Task.IsFaulted)
                 return;
             OnOpening();
+            OnUnsubscribed();
             _connection = connection;
             Volatile.Write(ref _clock, connection);
             _stream = connection.Register(this);
@@ -315,6 +346,7 @@ internal sealed class Subscription : ClientStream
     {
         lock (_gate)
         {
+            OnUnsubscribed();
             _connection = null;
             _settlements?.End(reason);
         }
@@ -336,7 +368,10 @@ internal sealed class Subscription : ClientStream
     public override void OnMoved()
     {
         lock (_gate)
+        {
+            OnUnsubscribed();
             _connection = null;
+        }
     }
 
     public override void OnClosed(LightQException reason)
@@ -472,6 +507,7 @@ internal sealed class Subscription : ClientStream
             return null;
         }
         PartitionCount = (int)subscribed.PartitionCount;
+        _isSubscribed = true;
         if (_settlements is { } settlements)
             settlements.Terms = subscribed.Terms;
         (_logIncarnation, _logEpoch) = (subscribed.Incarnation, subscribed.Epoch);
@@ -529,6 +565,12 @@ internal sealed class Subscription : ClientStream
             ClientLog.NotSettled(_links.Logger, Settlements.Describe(refused), Topic);
     }
 
+    private void OnUnsubscribed()
+    {
+        if (_isSubscribed)
+            (_isSubscribed, _unsubscribedAt) = (false, _links.Options.ConnectionTime.GetTimestamp());
+    }
+
     private void OnGap(in GapFrame gap)
     {
         if (gap.Reason == GapReason.Truncated)
@@ -565,6 +607,7 @@ internal sealed class Subscription : ClientStream
         );
         _connection!.Unregister(_stream);
         _stream = 0;
+        OnUnsubscribed();
         _settlements?.End(reason);
         if (_consumer.Outlives(reason))
         {

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using LightQ.Client.Administration;
 using LightQ.Client.Connections;
 using Microsoft.Extensions.Hosting;
 
@@ -43,7 +44,14 @@ internal sealed class StartService(
         {
             foreach (LightQProcessor processor in _processors)
             {
-                if (processor.Failure is { } reason)
+                Exception? reason =
+                    processor.Failure
+                    ?? (
+                        processor.IsRunning
+                            ? null
+                            : new LightQException(ErrorCode.Unavailable, "it has not begun, or was stopped")
+                    );
+                if (reason is not null)
                     return (processor, reason);
             }
             return null;
@@ -169,12 +177,25 @@ internal sealed class StartService(
             await client.ConnectAsync(cancellationToken).ConfigureAwait(false);
         foreach (TopicRegistration topic in topics)
         {
-            await InsistAsync(cancelled => client.Topics.EnsureAsync(topic.Spec, cancelled), cancellationToken)
-                .ConfigureAwait(false);
+            await InsistAsync(cancelled => PrepareAsync(topic, cancelled), cancellationToken).ConfigureAwait(false);
         }
 
         foreach (IHostedProducer producer in _producers)
             await InsistAsync(producer.OpenAsync, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async Task PrepareAsync(TopicRegistration topic, CancellationToken cancellationToken)
+    {
+        EnsureTopicResult result = await client
+            .Topics.EnsureAsync(topic.Spec, topic.Mode, cancellationToken)
+            .ConfigureAwait(false);
+        string differences = string.Join(", ", result.Changes.Select(c => $"{c.Setting} from {c.From} to {c.To}"));
+        if (result.Created)
+            ClientLog.TopicCreated(client.Logger, topic.Spec.Name);
+        else if (differences.Length != 0 && topic.Mode == EnsureMode.Change)
+            ClientLog.TopicChanged(client.Logger, topic.Spec.Name, differences);
+        else if (differences.Length != 0)
+            ClientLog.TopicDiffers(client.Logger, topic.Spec.Name, differences);
     }
 
     /// <summary>Does the work, again and again while the client waits for an absent broker.</summary>

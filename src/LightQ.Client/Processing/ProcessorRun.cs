@@ -67,7 +67,8 @@ internal sealed class ProcessorRun(
     private volatile Exception? _receiveFailure;
 
     /// <summary>Why no message is handled; null while messages are, as far as is known.</summary>
-    public Exception? Failure => _circuit.Failure ?? _receiveFailure ?? _slots.Failure;
+    public Exception? Failure =>
+        _circuit.Failure ?? _receiveFailure ?? _slots.Failure ?? (_circuit.Turns ? null : _turn?.Lack?.Invoke());
 
     private TimeProvider Time => client.Options.TimeProvider;
 

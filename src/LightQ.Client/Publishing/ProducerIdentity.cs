@@ -1,4 +1,5 @@
 using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Publishing;
 
@@ -6,10 +7,19 @@ namespace LightQ.Client.Publishing;
 /// Who a producer is to the brokers, on all of its streams: its name, which one of the name, and the numbers of its
 /// openings; see <see cref="OpenProducerFrame"/>. Thread-safe.
 /// </summary>
-internal sealed class ProducerIdentity(ProducerOptions options, TimeProvider time)
+internal sealed class ProducerIdentity(ProducerOptions options, TimeProvider time, ILogger logger)
 {
     private readonly ulong _instance = options.Name is null ? 0 : (ulong)Random.Shared.NextInt64(1, long.MaxValue);
     private readonly OpeningNumbers? _numbers = options.Name is null ? null : new(time);
+
+    private int _hasUncheckedIds;
+
+    /// <summary>Messages have ids that their topic does not look at: the log says so once for a producer.</summary>
+    public void OnUncheckedIds(string topic)
+    {
+        if (Interlocked.Exchange(ref _hasUncheckedIds, 1) == 0)
+            ClientLog.IdsUnchecked(logger, topic);
+    }
 
     /// <summary>The next request to open one of its streams.</summary>
     public OpenProducerFrame Open(string topic, uint partition, bool isReturning) =>

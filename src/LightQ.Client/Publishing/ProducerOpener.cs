@@ -15,7 +15,7 @@ internal sealed class ProducerOpener(BrokerLinks links, string topic, ProducerOp
 {
     private readonly List<ProducerStream> _opened = [];
     private readonly TaskCompletionSource<LightQException> _life = new();
-    private readonly ProducerIdentity _identity = new(options, links.Options.TimeProvider);
+    private readonly ProducerIdentity _identity = new(options, links.Options.TimeProvider, links.Logger);
 
     public async Task<Producer> OpenAsync(CancellationToken cancellationToken)
     {

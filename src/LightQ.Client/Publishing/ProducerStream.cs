@@ -74,7 +74,7 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         );
         _waiting = new WaitingPublishes(_queue, _flushes);
         Operations = new PublishOperations(links.Options, topic);
-        _outcomes = new PublishOutcomes(_queue, _waiting, _flushes, Operations);
+        _outcomes = new PublishOutcomes(_queue, _waiting, _flushes, Operations, identity);
         Topic = topic;
     }
 

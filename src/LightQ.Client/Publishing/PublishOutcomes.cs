@@ -12,7 +12,8 @@ internal sealed class PublishOutcomes(
     PublishQueue queue,
     WaitingPublishes waiting,
     FlushWaiters flushes,
-    PublishOperations operations
+    PublishOperations operations,
+    ProducerIdentity identity
 )
 {
     /// <summary>
@@ -49,9 +50,15 @@ internal sealed class PublishOutcomes(
                 long offset = range.BaseOffset + (long)(batch.BaseSequence - range.FirstSequence);
                 if (!range.IsDuplicate)
                     queue.OnStored(batch.BaseSequence + (ulong)batch.Count);
+                if (range.IsUnchecked)
+                    identity.OnUncheckedIds(topic);
                 Accept(
                     batch,
-                    new PublishAck(offset, batch.Count, frame.Durability, partition) { IsDuplicate = range.IsDuplicate }
+                    new PublishAck(offset, batch.Count, frame.Durability, partition)
+                    {
+                        IsDuplicate = range.IsDuplicate,
+                        IsIdUnchecked = range.IsUnchecked,
+                    }
                 );
             }
         }

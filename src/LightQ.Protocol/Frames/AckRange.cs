@@ -12,13 +12,17 @@ namespace LightQ.Protocol.Frames;
 /// Whether they were not stored, because messages with the same ids are already stored.
 /// </param>
 /// <param name="IsAlone">Whether the error is that of these messages alone: the stream goes on behind them.</param>
+/// <param name="IsUnchecked">
+/// Whether they have ids that the topic does not look at: it has no deduplication window.
+/// </param>
 public readonly record struct AckRange(
     ulong FirstSequence,
     uint Count,
     ErrorCode Error,
     long BaseOffset,
     bool IsDuplicate = false,
-    bool IsAlone = false
+    bool IsAlone = false,
+    bool IsUnchecked = false
 )
 {
     /// <summary>Bytes of an entry.</summary>
@@ -29,6 +33,7 @@ public readonly record struct AckRange(
         next.Error == Error
         && next.IsDuplicate == IsDuplicate
         && next.IsAlone == IsAlone
+        && next.IsUnchecked == IsUnchecked
         && next.FirstSequence == FirstSequence + Count
         && (Error != ErrorCode.None || next.BaseOffset == BaseOffset + Count)
         && (ulong)Count + next.Count <= uint.MaxValue;

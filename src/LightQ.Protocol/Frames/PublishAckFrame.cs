@@ -17,6 +17,7 @@ public readonly ref struct PublishAckFrame
     private const int FixedSize = 8;
     private const ushort Duplicate = 1;
     private const ushort Alone = 2;
+    private const ushort Unchecked = 4;
     private readonly ReadOnlySpan<byte> _entries;
 
     /// <summary>Reads a body.</summary>
@@ -52,7 +53,8 @@ public readonly ref struct PublishAckFrame
                 (ErrorCode)BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),
                 BinaryPrimitives.ReadInt64LittleEndian(entry[16..]),
                 (flags & Duplicate) != 0,
-                (flags & Alone) != 0
+                (flags & Alone) != 0,
+                (flags & Unchecked) != 0
             );
         }
     }
@@ -80,9 +82,14 @@ public readonly ref struct PublishAckFrame
             writer.WriteUInt64(range.FirstSequence);
             writer.WriteUInt32(range.Count);
             writer.WriteUInt16((ushort)range.Error);
-            writer.WriteUInt16((ushort)((range.IsDuplicate ? Duplicate : 0) | (range.IsAlone ? Alone : 0)));
+            writer.WriteUInt16(FlagsOf(range));
             writer.WriteInt64(range.BaseOffset);
         }
         return length;
     }
+
+    private static ushort FlagsOf(in AckRange range) =>
+        (ushort)(
+            (range.IsDuplicate ? Duplicate : 0) | (range.IsAlone ? Alone : 0) | (range.IsUnchecked ? Unchecked : 0)
+        );
 }

@@ -48,7 +48,7 @@ internal sealed class TopicsService(
         {
             await RaiseAsync(SecurityAction.TopicCreated, context, request.Name).ConfigureAwait(false);
         }
-        else if (response.Changes.Count != 0)
+        else if (response.Changes.Count != 0 && request.Mode == EnsureMode.Unspecified)
         {
             await RaiseAsync(
                     SecurityAction.TopicChanged,
@@ -72,6 +72,8 @@ internal sealed class TopicsService(
         lock (_ensuring)
         {
             broker.TryGetTopic(request.Name, out Topic? topic);
+            if (topic is null && request.Mode == EnsureMode.Check)
+                topic = broker.GetTopic(request.Name); // Says what is missing.
             DemandDeadLetters(request.Settings, topic, context);
             if (topic is null)
             {
@@ -85,22 +87,21 @@ internal sealed class TopicsService(
                     topic = broker.GetTopic(request.Name); // A CreateTopic was faster.
                 }
             }
-            SettingChange[] changes = Change(topic, request.Settings, out idsRead);
+            SettingChange[] changes =
+                request.Mode == EnsureMode.Unspecified
+                    ? Change(topic, request.Settings, out idsRead)
+                    : ToProto(Differences(topic.Settings, request.Settings, out _));
             return new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Changes = { changes } };
         }
     }
 
     private SettingChange[] Change(Topic topic, LightQ.Protocol.Control.TopicSettings? requested, out Task idsRead)
     {
-        TopicSettings before = topic.Settings;
-        TopicSettings after = TopicMapping.Apply(requested, before);
-        // Of another kind, or with other replicas, it would be refused for what follows from these.
-        if (after.Kind == before.Kind && after.Replicas == before.Replicas)
-            after = after.Complete();
-        (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences =
-        [
-            .. TopicMapping.Compare(before, after),
-        ];
+        (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences = Differences(
+            topic.Settings,
+            requested,
+            out TopicSettings after
+        );
         string[] fixedOnes =
         [
             .. differences
@@ -113,20 +114,37 @@ internal sealed class TopicsService(
                 StatusCode.FailedPrecondition,
                 ErrorCode.TopicExists,
                 $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}."
-                    + (after.Replicas > before.Replicas ? " 'lightq topic replicate' gives it replicas." : "")
+                    + (after.Replicas > topic.Settings.Replicas ? " 'lightq topic replicate' gives it replicas." : "")
             );
         }
         idsRead = differences.Length != 0 ? broker.ChangeSettingsAsync(topic, after) : topic.IdsRead;
-        return
+        return ToProto(differences);
+    }
+
+    private static (TopicSettingField Field, Broker.Topics.SettingChange Change)[] Differences(
+        TopicSettings before,
+        LightQ.Protocol.Control.TopicSettings? requested,
+        out TopicSettings after
+    )
+    {
+        after = TopicMapping.Apply(requested, before);
+        // Of another kind, or with other replicas, it would be refused for what follows from these.
+        if (after.Kind == before.Kind && after.Replicas == before.Replicas)
+            after = after.Complete();
+        return [.. TopicMapping.Compare(before, after)];
+    }
+
+    private static SettingChange[] ToProto(
+        (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences
+    ) =>
         [
-            .. differences.Select(d => new SettingChange
+            .. differences.Select(static d => new SettingChange
             {
                 Setting = d.Change.Setting,
                 From = d.Change.From,
                 To = d.Change.To,
             }),
         ];
-    }
 
     public override Task<GetTopicResponse> GetTopic(GetTopicRequest request, ServerCallContext context) =>
         Task.FromResult(new GetTopicResponse { Topic = TopicMapping.ToProto(broker.GetTopic(request.Name)) });

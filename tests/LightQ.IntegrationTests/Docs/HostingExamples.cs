@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
+using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
@@ -37,6 +38,18 @@ internal static class KeyedExamples
         builder.Services.AddLightQTopic(new TopicSpec("entries"), clientKey: "audit");
         builder.Services.AddKeyedLightQProducer("audit", "entries", MessageSerializer.Text, clientKey: "audit");
         builder.Services.AddHealthChecks().AddLightQ().AddLightQ(clientKey: "audit");
+        // SHOWN: end
+    }
+}
+
+/// <summary>Two paths for whatever restarts and routes.</summary>
+internal static class HealthExamples
+{
+    public static void Map(WebApplication app)
+    {
+        // SHOWN: health
+        app.MapHealthChecks("/live", new() { Predicate = _ => false });
+        app.MapHealthChecks("/ready");
         // SHOWN: end
     }
 }

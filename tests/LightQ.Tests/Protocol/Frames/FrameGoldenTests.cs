@@ -366,7 +366,7 @@ public sealed class FrameGoldenTests
         Assert.Equal(golden.Length, PublishAckFrame.Write(written, 1, Durability.Fsync, [duplicate]));
         Assert.Equal(golden, written);
         Assert.Equal(duplicate, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
-        golden[38] = 0xFC; // Bits that mean nothing yet.
+        golden[38] = 0xF8; // Bits that mean nothing yet.
         Assert.Equal(
             duplicate with
             {
@@ -374,6 +374,21 @@ public sealed class FrameGoldenTests
             },
             new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]
         );
+    }
+
+    [Fact]
+    public void PublishAck_says_of_ids_that_the_topic_does_not_look_at_them()
+    {
+        byte[] golden = Hex.Bytes(
+            "30000000 06000000 01000000 00000000 03000100 00000000 64000000 00000000 01000000 00000400 11000000 "
+                + "00000000"
+        );
+        AckRange stored = new(100, 1, ErrorCode.None, 17, IsUnchecked: true);
+        var written = new byte[PublishAckFrame.SizeOf(1)];
+        Assert.Equal(golden.Length, PublishAckFrame.Write(written, 1, Durability.Fsync, [stored]));
+        Assert.Equal(golden, written);
+        Assert.Equal(stored, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
+        Assert.False(stored.IsContinuedBy(new AckRange(101, 1, ErrorCode.None, 18)));
     }
 
     [Fact]
