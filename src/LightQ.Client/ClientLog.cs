@@ -195,6 +195,14 @@ internal static partial class ClientLog
     )]
     public static partial void TopicDiffers(ILogger logger, string topic, string changes);
 
+    [LoggerMessage(
+        2145,
+        LogLevel.Warning,
+        "The token with which this client is logged in at {Broker} ends in {Hours:0.0} h, at {End:u}: the client is "
+            + "cut off then. Give it another one; with TokenFile or TokenProvider it takes that with its next login."
+    )]
+    public static partial void TokenEnds(ILogger logger, string broker, double hours, DateTimeOffset end);
+
     [LoggerMessage(2136, LogLevel.Information, "The processor of {Topic} for {Group} has a free slot again.")]
     public static partial void SlotFree(ILogger logger, string topic, string group);
 

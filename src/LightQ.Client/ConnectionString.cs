@@ -51,6 +51,8 @@ internal static class ConnectionString
         Add("ca", options.CertificateAuthorityFile);
         Add("cert", options.ClientCertificateFile);
         Add("key", options.ClientKeyFile);
+        Add("token-file", options.TokenFile);
+        Add("password-file", options.PasswordFile);
         Add(
             "producers",
             options.MaxSharedProducers == LightQClientOptions.DefaultSharedProducers
@@ -171,7 +173,7 @@ internal static class ConnectionString
             string name = equals < 0 ? pair : pair[..equals];
             string value = equals < 0 ? "" : Uri.UnescapeDataString(pair[(equals + 1)..]);
             // Most likely the rest of a password: it is not shown.
-            if (pair.Contains('@', StringComparison.Ordinal) && name is not ("ca" or "cert" or "key"))
+            if (pair.Contains('@', StringComparison.Ordinal) && !IsFile(name))
             {
                 throw Invalid(
                     "there is '@' behind '?'; characters such as '?', '#', '/' and '@' in a user's name or password "
@@ -186,21 +188,25 @@ internal static class ConnectionString
                 "tls" => throw Invalid($"tls is true or false, not '{value}'"),
                 "insecure" when bool.TryParse(value, out bool insecure) => options with { Insecure = insecure },
                 "insecure" => throw Invalid($"insecure is true or false, not '{value}'"),
-                "ca" or "cert" or "key" when value.Length == 0 => throw Invalid($"{name} names a file"),
+                _ when IsFile(name) && value.Length == 0 => throw Invalid($"{name} names a file"),
                 "ca" => options with { CertificateAuthorityFile = value },
                 "cert" => options with { ClientCertificateFile = value },
                 "key" => options with { ClientKeyFile = value },
+                "token-file" => options with { TokenFile = value },
+                "password-file" => options with { PasswordFile = value },
                 "producers" => ApplyProducers(options, value),
                 "token" when value.Length > 0 => options with { Token = value },
                 "token" => throw Invalid("token is empty"),
                 _ => throw Invalid(
                     $"'{name[..Math.Min(name.Length, LongestShown)]}' is not one of control, tls, insecure, ca, cert, "
-                        + $"key, token, producers"
+                        + $"key, token, token-file, password-file, producers"
                 ),
             };
         }
         return options;
     }
+
+    private static bool IsFile(string name) => name is "ca" or "cert" or "key" or "token-file" or "password-file";
 
     private static LightQClientOptions ApplyControlPorts(LightQClientOptions options, string[] texts)
     {

@@ -82,6 +82,39 @@ public sealed record LightQClientOptions
     }
 
     /// <summary>
+    /// A file with the password, in the place of <see cref="Password"/>: read at each login, so that a new password
+    /// needs no restart. White space around it is not part of it. Needs <see cref="User"/>.
+    /// </summary>
+    public string? PasswordFile { get; init; }
+
+    /// <summary>
+    /// A file with the token, in the place of <see cref="Token"/>: read at each login, so that a new token needs no
+    /// restart. White space around it is not part of it. A token that has ended is then not final: the client waits for
+    /// another one.
+    /// </summary>
+    public string? TokenFile { get; init; }
+
+    /// <summary>
+    /// Gives the password, in the place of <see cref="Password"/>; asked at each login, on the thread pool. Its token
+    /// is cancelled after <see cref="ConnectTimeout"/>. Needs <see cref="User"/>.
+    /// </summary>
+    public Func<CancellationToken, ValueTask<string>>? PasswordProvider { get; init; }
+
+    /// <summary>
+    /// Gives the token, in the place of <see cref="Token"/>; asked at each login, on the thread pool, for example of a
+    /// vault. Its token is cancelled after <see cref="ConnectTimeout"/>.
+    /// </summary>
+    /// <example>
+    /// <code>
+    /// var options = new LightQClientOptions
+    /// {
+    ///     TokenProvider = async cancelled =&gt; await vault.ReadAsync("lightq", cancelled),
+    /// };
+    /// </code>
+    /// </example>
+    public Func<CancellationToken, ValueTask<string>>? TokenProvider { get; init; }
+
+    /// <summary>
     /// Whether both planes are encrypted, with TLS 1.2 or 1.3. The broker's certificate must then come from a trusted
     /// authority and be for the host that is connected to; there is no way to skip that check. If it fails, the error
     /// <see cref="ErrorCode.TlsFailed"/> gives the reason. Default: false.
@@ -196,6 +229,13 @@ public sealed record LightQClientOptions
         init;
     }
 
+    /// <summary>Whether it logs in with a token.</summary>
+    internal bool HasToken => Token is not null || TokenFile is not null || TokenProvider is not null;
+
+    /// <summary>Whether each login may have another secret: one that is refused is not the last word.</summary>
+    internal bool HasSecretSource =>
+        (TokenFile ?? PasswordFile) is not null || TokenProvider is not null || PasswordProvider is not null;
+
     /// <summary>All brokers, this one first.</summary>
     internal IEnumerable<BrokerEndpoint> Brokers =>
         OtherBrokers.Prepend(
@@ -274,6 +314,33 @@ public sealed record LightQClientOptions
                 "A key file is given without the certificate it belongs to: give cert=FILE too."
             );
         }
+
+        CheckSecrets();
+    }
+
+    private void CheckSecrets()
+    {
+        string[] tokens = Given(
+                (nameof(Token), Token),
+                (nameof(TokenFile), TokenFile),
+                (nameof(TokenProvider), TokenProvider)
+            ),
+            passwords = Given(
+                (nameof(Password), Password),
+                (nameof(PasswordFile), PasswordFile),
+                (nameof(PasswordProvider), PasswordProvider)
+            );
+        if (tokens.Length > 1 || passwords.Length > 1)
+        {
+            string[] several = tokens.Length > 1 ? tokens : passwords;
+            throw new ArgumentException($"{string.Join(" and ", several)} are given: give one of them.");
+        }
+
+        if (User is null && passwords is [not nameof(Password)])
+            throw new ArgumentException($"{passwords[0]} is given without a user: give {nameof(User)}, too.");
+
+        static string[] Given(params (string Name, object? Value)[] options) =>
+            [.. options.Where(static o => o.Value is not null).Select(static o => o.Name)];
     }
 
     private static string? Short(string? value) =>

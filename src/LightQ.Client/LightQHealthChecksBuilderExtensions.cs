@@ -38,7 +38,13 @@ public static class LightQHealthChecksBuilderExtensions
         ArgumentNullException.ThrowIfNull(builder);
         name ??= clientKey?.ToString() ?? "lightq";
         return builder.Add(
-            new HealthCheckRegistration(name, provider => Of(provider, clientKey, timeout), failureStatus, tags)
+            new HealthCheckRegistration(
+                name,
+                provider => Of(provider, clientKey, timeout),
+                failureStatus,
+                tags,
+                timeout
+            )
         );
     }
 

@@ -28,10 +28,12 @@ internal sealed class MoveWish
         lock (_lock)
         {
             if (_done is null)
+            {
                 (_to, _done) = (
                     to,
                     new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously)
                 );
+            }
             done = _done.Task;
             return _to == to ? null : _to;
         }

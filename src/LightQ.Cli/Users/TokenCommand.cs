@@ -33,18 +33,26 @@ internal static class TokenCommand
         };
         Option<TimeSpan?> expires = ValueOptions.Duration("--expires");
         expires.Description = "How long the token is valid, such as 12h or 30d. Default: until it is revoked.";
+        Option<string?> to = new("--to")
+        {
+            Description =
+                "Write the token to a file that its owner alone may read, and take the place of one that is "
+                + "there in one step. It is not printed then.",
+            HelpName = "FILE",
+        };
         Option<string?> description = new("--description") { Description = "What it is for.", HelpName = "TEXT" };
         var command = new BrokerCommand(
             "create",
-            "Make a token. It is printed alone on standard output and cannot be shown again; programs give it as "
-                + "LIGHTQ_TOKEN or LightQClientOptions.Token.",
-            "lightq token create --user billing-service --expires 30d > billing.token",
+            "Make a token. It is printed alone on standard output, or written to a file, and cannot be shown again; "
+                + "programs give it as LIGHTQ_TOKEN, LightQClientOptions.Token or TokenFile.",
+            "lightq token create --user billing-service --expires 30d --to billing.token",
             "lightq token create --user billing-service --expires 30d --description \"invoices on host 7\" --output "
                 + "json"
         )
         {
             user,
             expires,
+            to,
             description,
         };
         command.Run(async call =>
@@ -55,7 +63,15 @@ internal static class TokenCommand
                 call.Get(description) ?? "",
                 call.Cancellation
             );
-            call.Answer(TokenView.From(made), UsersJson.Default.TokenView, made.Token);
+            if (call.Get(to) is { } file)
+            {
+                await SecretFile.WriteAsync(file, made.Token, call.Cancellation);
+                call.Answer(TokenView.From(made.Info), UsersJson.Default.TokenView, $"Wrote {file}.");
+            }
+            else
+            {
+                call.Answer(TokenView.From(made), UsersJson.Default.TokenView, made.Token);
+            }
             if (!call.IsJson)
             {
                 new CommandConsole().Note(

@@ -1,4 +1,5 @@
 using Grpc.Core;
+using LightQ.Client.Connections;
 using LightQ.Protocol.Control;
 
 namespace LightQ.Client.Administration;
@@ -17,7 +18,7 @@ internal sealed class ControlLogin(LightQClientOptions options, Auth.AuthClient 
     private volatile string? _token;
 
     /// <summary>Whether there may be another token when the broker does not accept one any more.</summary>
-    public bool CanRenew => options.Token is null && options.User is not null;
+    public bool CanRenew => options.Token is null && (options.HasToken || options.User is not null);
 
     /// <summary>
     /// The token for the next call, a new one unless another caller has already replaced <paramref name="refused"/>;
@@ -28,13 +29,13 @@ internal sealed class ControlLogin(LightQClientOptions options, Auth.AuthClient 
     {
         if (options.Token is { } lasting)
             return lasting;
-        if (options.User is null || (_token is { } current && current != refused))
+        if (!CanRenew || (_token is { } current && current != refused))
             return _token;
         await _loggingIn.WaitAsync(cancellationToken).ConfigureAwait(false);
         try
         {
             if (_token is null || _token == refused)
-                _token = await LogInAsync(options.User, cancellationToken).ConfigureAwait(false);
+                _token = await LogInAsync(cancellationToken).ConfigureAwait(false);
             return _token;
         }
         finally
@@ -45,9 +46,12 @@ internal sealed class ControlLogin(LightQClientOptions options, Auth.AuthClient 
 
     public void Dispose() => _loggingIn.Dispose();
 
-    private async Task<string> LogInAsync(string user, CancellationToken cancellationToken)
+    private async Task<string> LogInAsync(CancellationToken cancellationToken)
     {
-        var request = new LoginRequest { User = user, Password = options.Password ?? "" };
+        LightQClientOptions login = await LoginSecrets.ReadAsync(options, cancellationToken).ConfigureAwait(false);
+        if (login.Token is { } token)
+            return token;
+        var request = new LoginRequest { User = login.User!, Password = login.Password ?? "" };
         using AsyncUnaryCall<LoginResponse> call = auth.LoginAsync(request, cancellationToken: cancellationToken);
         try
         {

@@ -14,6 +14,7 @@ internal sealed class BrokerConnector(
     CancellationToken closing
 )
 {
+    private readonly TokenWatch _tokens = new(options, logger, closing);
     private int _next;
 
     public ReceiveBlockPool Blocks { get; } = new();
@@ -53,10 +54,11 @@ internal sealed class BrokerConnector(
     /// <exception cref="LightQException">It cannot be connected to, or the client is being closed.</exception>
     public async Task<Connection> ConnectAsync(LightQClientOptions broker)
     {
+        LightQClientOptions login = await ReadSecretsAsync(broker).ConfigureAwait(true);
         Connection connection =
-            broker.ReceiveMode == ReceiveMode.Thread
-                ? new BlockingConnection(broker, broker.ToHello(), Blocks, events)
-                : new AsyncConnection(broker, broker.ToHello(), Blocks, events);
+            login.ReceiveMode == ReceiveMode.Thread
+                ? new BlockingConnection(login, login.ToHello(), Blocks, events)
+                : new AsyncConnection(login, login.ToHello(), Blocks, events);
         using ITimer late = ClientTimer.Create(
             broker.ConnectionTime,
             _ =>
@@ -76,7 +78,20 @@ internal sealed class BrokerConnector(
         connection.Start();
         WelcomeFrame welcome = await connection.Welcomed.ConfigureAwait(true);
         ClientLog.Connected(logger, broker.ToString(), welcome.ConnectionId);
+        _tokens.OnWelcome(welcome);
         return connection;
+    }
+
+    private async ValueTask<LightQClientOptions> ReadSecretsAsync(LightQClientOptions broker)
+    {
+        try
+        {
+            return await LoginSecrets.ReadAsync(broker, closing).ConfigureAwait(true);
+        }
+        catch (OperationCanceledException)
+        {
+            throw BrokerLinks.ClosedByClient();
+        }
     }
 
     /// <summary>
@@ -84,7 +99,7 @@ internal sealed class BrokerConnector(
     /// </summary>
     private LightQException Together(List<LightQException> failures)
     {
-        LightQException first = failures.Find(static e => !IsFinal(e.Code)) ?? failures[0];
+        LightQException first = failures.Find(e => !IsFinal(options, e.Code)) ?? failures[0];
         return new LightQException(
             first.Code,
             $"No broker of {options} can be reached. {string.Join(' ', failures.Select(e => e.Message))}",
@@ -94,7 +109,8 @@ internal sealed class BrokerConnector(
 
     /// <summary>
     /// Whether a broker that refuses a login like this, or may not be told it, will do so again: waiting helps only
-    /// where no broker answers.
+    /// where no broker answers, and where the next login may have another secret.
     /// </summary>
-    public static bool IsFinal(ErrorCode code) => code is ErrorCode.Unauthenticated or ErrorCode.TlsRequired;
+    public static bool IsFinal(LightQClientOptions options, ErrorCode code) =>
+        code == ErrorCode.TlsRequired || (code == ErrorCode.Unauthenticated && !options.HasSecretSource);
 }

@@ -360,7 +360,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
             }
             catch (LightQException e) when (!_closing.IsCancellationRequested)
             {
-                if (BrokerConnector.IsFinal(e.Code) || (first && !Options.WaitForBroker))
+                if (BrokerConnector.IsFinal(Options, e.Code) || (first && !Options.WaitForBroker))
                 {
                     GiveUp(e);
                     return;
@@ -608,7 +608,7 @@ internal sealed class BrokerLinks : IAsyncDisposable
                 return;
             }
             streams = node.RemoveAll();
-            if (!BrokerConnector.IsFinal(reason.Code))
+            if (!BrokerConnector.IsFinal(Options, reason.Code))
             {
                 foreach (ClientStream stream in streams)
                     _home.Add(stream);

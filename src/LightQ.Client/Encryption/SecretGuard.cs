@@ -18,7 +18,11 @@ internal static class SecretGuard
     /// <summary>Whether the client logs in with something that the guard has to look after.</summary>
     public static bool IsNeeded(LightQClientOptions options) =>
         IsOn(options)
-        && (options.Token is not null || (options.User is not null && !string.IsNullOrEmpty(options.Password)));
+        && (
+            options.HasToken
+            || options.HasSecretSource
+            || (options.User is not null && !string.IsNullOrEmpty(options.Password))
+        );
 
     /// <summary>The addresses of the host.</summary>
     /// <exception cref="LightQException">

@@ -22,6 +22,8 @@ internal static class ClientSection
         [nameof(LightQClientOptions.User)] = (options, value) => options with { User = value },
         [nameof(LightQClientOptions.Password)] = (options, value) => options with { Password = value },
         [nameof(LightQClientOptions.Token)] = (options, value) => options with { Token = value },
+        [nameof(LightQClientOptions.PasswordFile)] = (options, value) => options with { PasswordFile = value },
+        [nameof(LightQClientOptions.TokenFile)] = (options, value) => options with { TokenFile = value },
         [nameof(LightQClientOptions.Tls)] = (options, value) => options with { Tls = YesOrNo(value) },
         [nameof(LightQClientOptions.Insecure)] = (options, value) => options with { Insecure = YesOrNo(value) },
         [nameof(LightQClientOptions.CertificateAuthorityFile)] = (options, value) =>

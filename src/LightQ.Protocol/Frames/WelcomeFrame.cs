@@ -12,6 +12,10 @@ namespace LightQ.Protocol.Frames;
 /// Each side sends something at least this often. After three intervals of silence the peer counts as dead.
 /// </param>
 /// <param name="Time">The broker's clock, unix microseconds; 0 from a broker that does not say.</param>
+/// <param name="TokenEnd">
+/// When the token ends that the client has shown, unix microseconds by the broker's clock; 0 for one that does not, for
+/// another login, and from a broker that does not say. Needs <paramref name="Time"/>.
+/// </param>
 public readonly record struct WelcomeFrame(
     ushort Version,
     ulong Features,
@@ -21,14 +25,15 @@ public readonly record struct WelcomeFrame(
     uint MaxBatchBytes,
     uint MaxMessageBytes,
     uint HeartbeatMilliseconds,
-    long Time = 0
+    long Time = 0,
+    long TokenEnd = 0
 ) : IFrameBody<WelcomeFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Welcome;
 
     /// <inheritdoc/>
-    public int MaxSize => 2 + 8 + 16 + (5 * sizeof(uint)) + sizeof(long);
+    public int MaxSize => 2 + 8 + 16 + (5 * sizeof(uint)) + (2 * sizeof(long));
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -41,8 +46,11 @@ public readonly record struct WelcomeFrame(
         writer.WriteUInt32(MaxBatchBytes);
         writer.WriteUInt32(MaxMessageBytes);
         writer.WriteUInt32(HeartbeatMilliseconds);
-        if (Time != 0)
-            writer.WriteInt64(Time);
+        if (Time == 0)
+            return;
+        writer.WriteInt64(Time);
+        if (TokenEnd != 0)
+            writer.WriteInt64(TokenEnd);
     }
 
     /// <inheritdoc/>
@@ -56,6 +64,7 @@ public readonly record struct WelcomeFrame(
             reader.ReadUInt32(),
             reader.ReadUInt32(),
             reader.ReadUInt32(),
+            reader.Remaining == 0 ? 0 : reader.ReadInt64(),
             reader.Remaining == 0 ? 0 : reader.ReadInt64()
         );
 }

@@ -470,7 +470,10 @@ internal sealed class Session : IConnectionProtocol
                 (uint)(options.MaxFrameBytes - FrameHeader.Size),
                 (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
                 (uint)(Heartbeat ?? options.Heartbeat).TotalMilliseconds,
-                UnixMicroseconds.From(_broker.Clock.GetUtcNow())
+                UnixMicroseconds.From(_broker.Clock.GetUtcNow()),
+                _security.Authenticator.TokenLeftOf(_principal!) is { } left
+                    ? UnixMicroseconds.From(_broker.Clock.GetUtcNow() + left)
+                    : 0
             )
         );
         _opener = new StreamOpener(

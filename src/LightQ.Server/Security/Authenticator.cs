@@ -338,6 +338,15 @@ internal sealed class Authenticator
             : OfTopicAsync(user[..separator], user[(separator + 1)..], password, origin, cancellationToken);
     }
 
+    /// <summary>
+    /// For how long the token that a principal has shown is still good; null for one that does not end, and for other
+    /// logins.
+    /// </summary>
+    public TimeSpan? TokenLeftOf(Principal principal) =>
+        principal.TokenHash is { } hash && _broker.Users.Table.Tokens.TryGetValue(hash, out AccessToken? token)
+            ? _broker.Users.LeftOf(token)
+            : null;
+
     private bool IsLasting(string hash, [NotNullWhen(true)] out AccessToken? token) =>
         _broker.Users.Table.Tokens.TryGetValue(hash, out token) && !_broker.Users.HasExpired(token);
 

@@ -24,11 +24,12 @@ internal sealed class FigureReading
         FigureSource source,
         IReadOnlyList<Topic> visible,
         Func<string, bool> sees,
+        bool seesUsers,
         IReadOnlyList<GroupSummary> groups,
         int groupsLeftOut
     )
     {
-        (Source, Sees, Groups, GroupsLeftOut) = (source, sees, groups, groupsLeftOut);
+        (Source, Sees, SeesUsers, Groups, GroupsLeftOut) = (source, sees, seesUsers, groups, groupsLeftOut);
         Topics = [.. visible.Select(t => (t, TopicFigures.Of(t)))];
     }
 
@@ -45,6 +46,9 @@ internal sealed class FigureReading
     /// <summary>Whether the caller may know of a topic.</summary>
     public Func<string, bool> Sees { get; }
 
+    /// <summary>Whether the caller may know of users.</summary>
+    public bool SeesUsers { get; }
+
     /// <summary>The topics' groups, as many as <c>Http:MaxMetricsGroups</c> says.</summary>
     public IReadOnlyList<GroupSummary> Groups { get; }
 
@@ -55,10 +59,12 @@ internal sealed class FigureReading
     /// up.</summary>
     /// <param name="source">Where from.</param>
     /// <param name="sees">Whether the caller may know of a topic.</param>
+    /// <param name="seesUsers">Whether the caller may know of users.</param>
     /// <param name="cancellationToken">Gives up.</param>
     public static async Task<FigureReading> TakeAsync(
         FigureSource source,
         Func<string, bool> sees,
+        bool seesUsers,
         CancellationToken cancellationToken
     )
     {
@@ -73,6 +79,6 @@ internal sealed class FigureReading
         IReadOnlyList<GroupSummary> groups = await broker
             .Groups.ReadAsync(names.Take(most), cancellationToken)
             .ConfigureAwait(false);
-        return new FigureReading(source, visible, sees, groups, leftOut);
+        return new FigureReading(source, visible, sees, seesUsers, groups, leftOut);
     }
 }

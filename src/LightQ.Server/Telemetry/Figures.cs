@@ -60,6 +60,22 @@ internal static class Figures
                     r.Source.Tls is { } tls ? One(new DateTimeOffset(tls.Certificate.NotAfter).ToUnixTimeSeconds()) : []
             ),
             new(
+                "lightq.user.token.end",
+                FigureKind.Gauge,
+                "s",
+                "When the first of a user's tokens ends, in seconds since 1970; for those who may list users.",
+                r =>
+                    r.SeesUsers
+                        ? r
+                            .Source.Broker.Users.Table.Tokens.Values.Where(t =>
+                                t.Expires is not null && !r.Source.Broker.Users.HasExpired(t)
+                            )
+                            .GroupBy(t => t.User)
+                            .Select(of => new FigureSample(of.Min(t => t.Expires!.Value).ToUnixTimeSeconds(), of.Key))
+                        : [],
+                "user"
+            ),
+            new(
                 "lightq.connections",
                 FigureKind.UpDownCounter,
                 "{connection}",

@@ -80,7 +80,7 @@ internal sealed class ServerMeter : IDisposable
 
     private void Take(Figure figure)
     {
-        _reading = FigureReading.TakeAsync(_source, _ => true, CancellationToken.None).GetAwaiter().GetResult();
+        _reading = FigureReading.TakeAsync(_source, _ => true, true, CancellationToken.None).GetAwaiter().GetResult();
         _taken = Stopwatch.GetTimestamp();
         _answered.Clear();
         _answered.Add(figure);

@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.Users;
 using LightQ.Server.Control;
 using LightQ.Server.Json;
 using LightQ.Server.Ports;
@@ -101,7 +102,10 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
             return;
         }
         bool Sees(string topic) => principal is not null && security.Access.Sees(principal, topic);
-        FigureReading reading = await FigureReading.TakeAsync(source, Sees, http.RequestAborted).ConfigureAwait(false);
+        bool seesUsers = principal is not null && security.Access.Allows(principal, Right.Admin, "");
+        FigureReading reading = await FigureReading
+            .TakeAsync(source, Sees, seesUsers, http.RequestAborted)
+            .ConfigureAwait(false);
         MetricsFormat format = MetricsPage.FormatFor(http.Request);
         http.Response.ContentType = MetricsWriter.ContentTypeOf(format);
         http.Response.Headers.Vary = HeaderNames.Accept;

@@ -67,6 +67,18 @@ public sealed class UserCommandTests
             );
         }
         (await LightQTool.RunAsync(admin, "token", "revoke", id)).Succeeded();
+
+        using var directory = new TemporaryDirectory();
+        string file = directory.File("alice.token");
+        await File.WriteAllTextAsync(file, "the one before");
+        string said = (await LightQTool.RunAsync(alice, "token", "create", "--expires", "30d", "--to", file))
+            .Succeeded()
+            .Text;
+        string written = (await File.ReadAllTextAsync(file)).Trim();
+        Assert.DoesNotContain(written, said, StringComparison.Ordinal);
+        Assert.Single(Directory.GetFiles(directory.Path));
+        if (!OperatingSystem.IsWindows())
+            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(file));
         (await LightQTool.RunAsync($"{anyone}&token={token}", "pub", "orders.eu", "no")).FailedWith(
             77,
             "token is unknown"

@@ -9,10 +9,11 @@ public sealed class PrometheusTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    /// <summary>What a broker without TLS and without a cluster does not report.</summary>
+    /// <summary>What a broker without TLS, tokens and a cluster does not report.</summary>
     private static readonly string[] Conditional =
     [
         "lightq_tls_certificate_end_seconds",
+        "lightq_user_token_end_seconds",
         "lightq_cluster_nodes",
         "lightq_cluster_led_partitions",
         "lightq_partition_leader",

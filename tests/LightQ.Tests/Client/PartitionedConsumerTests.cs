@@ -191,6 +191,54 @@ public sealed class PartitionedConsumerTests
         return streams;
     }
 
+    [Fact]
+    public async Task A_processor_says_which_partition_is_refused()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        await using LightQProcessor processor = client.CreateProcessor("orders", "billing");
+        processor.ProcessMessageAsync += static _ => Task.CompletedTask;
+        Task starting = processor.StartAsync(Cancel);
+        using FakeConnection connection = await broker.AcceptAsync();
+        FakeFrame all = await SubscribeOfAsync(connection);
+        await connection.WriteAsync(
+            new ClosedFrame(ErrorCode.UnknownPartition, "several"),
+            all.Header.Stream,
+            all.Header.Tag
+        );
+        uint[] streams = new uint[2];
+        for (uint partition = 0; partition < streams.Length; partition++)
+        {
+            FakeFrame subscribe = await SubscribeOfAsync(connection);
+            streams[partition] = subscribe.Header.Stream;
+            await connection.WriteAsync(
+                new SubscribedFrame(Guid.Empty, 2, 5, 3, 0, 0, 0),
+                subscribe.Header.Stream,
+                subscribe.Header.Tag
+            );
+        }
+        await starting;
+        Assert.Null(processor.Failure);
+        var refused = new TaskCompletionSource();
+        client.PartitionRefused += (_, _) => refused.TrySetResult();
+
+        await connection.WriteAsync(new ClosedFrame(ErrorCode.TopicFailed, "its disk"), streams[1]);
+
+        await refused.Task.WaitAsync(Cancel);
+        Assert.Equal("partition 1 is refused (TopicFailed): its disk", processor.Failure?.Message);
+    }
+
+    /// <summary>The next one, whatever else a processor says in between.</summary>
+    private static async Task<FakeFrame> SubscribeOfAsync(FakeConnection connection)
+    {
+        while (true)
+        {
+            FakeFrame? frame = await connection.ReadAnyAsync();
+            if (frame!.Header.Type == FrameType.Subscribe)
+                return frame;
+        }
+    }
+
     private static byte[] Text(long offset, params string[] bodies) =>
         FakeConnection.Batch(offset, [.. bodies.Select(Encoding.UTF8.GetBytes)]);
 }

@@ -143,6 +143,28 @@ public sealed class ConfigurationTests
     }
 
     [Fact]
+    public async Task Secrets_may_be_in_files_that_are_named_once()
+    {
+        LightQClientOptions read = await ReadAsync(
+            ("LightQ:ConnectionString", "lightq://ann@queue?password-file=/run/p%40ss"),
+            ("LightQ:WaitForBroker", "true")
+        );
+        Assert.Equal(("ann", "/run/p@ss"), (read.User, read.PasswordFile));
+        Assert.Equal(
+            "/run/token",
+            (await ReadAsync(("LightQ:Host", "queue"), ("LightQ:TokenFile", "/run/token"))).TokenFile
+        );
+        OptionsValidationException two = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            ReadAsync(("LightQ:ConnectionString", "lightq://queue?token=a"), ("LightQ:TokenFile", "/run/token"))
+        );
+        Assert.Equal("Token and TokenFile are given: give one of them.", two.Message);
+        OptionsValidationException nobody = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            ReadAsync(("LightQ:Host", "queue"), ("LightQ:PasswordFile", "/run/password"))
+        );
+        Assert.Equal("PasswordFile is given without a user: give User, too.", nobody.Message);
+    }
+
+    [Fact]
     public async Task A_client_of_a_name_that_the_configuration_has_not_is_not_made()
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);

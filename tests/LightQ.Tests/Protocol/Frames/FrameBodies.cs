@@ -17,8 +17,20 @@ internal static class FrameBodies
         yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p", 1_700_000_000_000_000), 8);
         yield return Of(
             "Welcome",
-            new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000, 1_700_000_000_000_000),
-            8
+            new WelcomeFrame(
+                1,
+                0,
+                id,
+                42,
+                4_194_304,
+                1_114_112,
+                1_048_576,
+                10_000,
+                1_700_000_000_000_000,
+                1_800_000_000_000_000
+            ),
+            8,
+            16
         );
         yield return Of(
             "OpenProducer",
