@@ -79,6 +79,25 @@ public sealed record ClusterOptions
     public string? NodeCaFile { get; init; }
 
     /// <summary>
+    /// How long this broker believes the logins and rights that it knows when it cannot read the cluster's catalog.
+    /// Default: one hour; zero: for ever. After that users and topics' own users are refused, which may cost them the
+    /// topics that this broker alone has; with a long time what was revoked elsewhere counts here as long.
+    /// </summary>
+    public TimeSpan TrustCatalogFor
+    {
+        get;
+        init =>
+            field =
+                value >= TimeSpan.Zero && value <= TimeSpan.FromDays(36_500)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(
+                        nameof(TrustCatalogFor),
+                        value,
+                        "zero, for ever, up to 100 years"
+                    );
+    } = TimeSpan.FromHours(1);
+
+    /// <summary>
     /// Whether topics with replicas are made only while every server syncs before it acknowledges, as its monitoring
     /// port says. Default: true. With false, a power cut of all servers may lose up to 2 minutes of what was
     /// acknowledged.

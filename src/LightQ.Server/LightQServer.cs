@@ -429,7 +429,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             time,
             _options.ConnectionTime,
             _logger,
-            _nodes = NodeLinks.Open(_broker, _security, _options, _tls)
+            _nodes = NodeLinks.Open(_broker, _security, _options, _tls, _logger)
         );
         _broker.Clock.Stepped += _ => _listener.TellTime();
         _security.Access.AddReviewer(_listener.Review);
@@ -472,6 +472,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
         (string data, string control) = ((IServerOperations)this).GetAddresses();
         _broker.Replicas.Members?.Advertise(data, control);
+        _nodes?.Begin();
         _readiness.Follow(_broker.Options.Replication?.Conditions);
         _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
@@ -531,7 +532,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             options,
             _limits!.Refusals,
             events,
-            _options.TimeProvider
+            _options.TimeProvider,
+            _options.Cluster.TrustCatalogFor
         );
     }
 

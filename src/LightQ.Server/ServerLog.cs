@@ -264,12 +264,8 @@ internal static partial class ServerLog
     [LoggerMessage(2112, LogLevel.Information, "The engine of the cluster answers, after {Milliseconds} ms")]
     public static partial void EngineAnswers(ILogger logger, long milliseconds);
 
-    [LoggerMessage(
-        2113,
-        LogLevel.Warning,
-        "The clock of node {Node} is {Milliseconds} ms ahead of this node's: synchronize the clocks of both machines"
-    )]
-    public static partial void NodeClockDiffers(ILogger logger, string node, long milliseconds);
+    [LoggerMessage(2114, LogLevel.Error, "Other authorities of nodes are not used, and those before stay: {Reason}")]
+    public static partial void NodeAuthoritiesKept(ILogger logger, string reason);
 
     [LoggerMessage(2120, LogLevel.Error, "Condition {Kind} of {Subject}: {Detail}. {Remedy}")]
     public static partial void ConditionFailed(

@@ -55,7 +55,7 @@ internal sealed class ClusterMembers : IAsyncDisposable
         (_options, _time) = (options, time);
         (_data, _control) = (options.DataAddress, options.ControlAddress);
         _table = new MemberTable(options.Members, time);
-        _clocks = new MemberClocks(time, (node, ahead) => Events?.OnClockDiffers(node, ahead));
+        _clocks = new MemberClocks(time, options.Conditions);
         _channel = $"LQ_{options.Cluster}_members";
         _questions = new MemberQuestions(options.Members, time, Send);
         if (!options.IsAdvertisedLater)
@@ -114,6 +114,16 @@ internal sealed class ClusterMembers : IAsyncDisposable
         {
             lock (_lock)
                 return _isSettled && !_isListening && IsHeard && !_isRefused;
+        }
+    }
+
+    /// <summary>Whether it has just begun to listen, and may not have heard yet who leads what.</summary>
+    public bool IsListening
+    {
+        get
+        {
+            lock (_lock)
+                return !_isSettled || _isListening;
         }
     }
 
@@ -484,7 +494,10 @@ internal sealed class ClusterMembers : IAsyncDisposable
         foreach (Member member in change.Joined.Where(member => member.Name != Node))
             Events?.OnJoined(member);
         foreach (Member member in change.Gone.Where(member => member.Name != Node))
+        {
+            _clocks.Forget(member.Name);
             Events?.OnGone(member);
+        }
         if (change.IsOfNodes || change.Partitions.Count != 0)
         {
             Interlocked

@@ -76,6 +76,19 @@ internal sealed record ConditionKind(string Name, string Summary, bool IsFailure
         "streams of the replicated log have no leader among its servers"
     );
 
+    /// <summary>Another node cannot be called, or does not take this one for a node.</summary>
+    public static readonly ConditionKind NodeUntrusted = new(
+        "node-untrusted",
+        "other brokers cannot be called or do not trust this one: what they would have to answer fails"
+    );
+
+    /// <summary>The clock of another node differs much from this node's.</summary>
+    public static readonly ConditionKind ClockDiffers = new(
+        "clock-differs",
+        "the clocks of brokers differ",
+        IsFailure: false
+    );
+
     /// <summary>A partition's stream lacks what it must have.</summary>
     public static readonly ConditionKind StreamDamaged = new(
         "stream-damaged",

@@ -14,11 +14,6 @@ internal interface IClusterEvents
     /// <summary>Another node has said that it leaves, or has been silent for too long.</summary>
     void OnGone(Member member);
 
-    /// <summary>The clock of another node differs much from this one's; told once, until it does no longer.</summary>
-    /// <param name="node">The node.</param>
-    /// <param name="ahead">How far it is ahead; negative when it is behind.</param>
-    void OnClockDiffers(string node, TimeSpan ahead) { }
-
     /// <summary>Another process has this node's name; told once for each.</summary>
     /// <param name="node">The name.</param>
     /// <param name="isKept">Whether this process keeps it; else it claims nothing.</param>

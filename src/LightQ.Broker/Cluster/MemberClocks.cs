@@ -1,3 +1,5 @@
+using System.Globalization;
+
 namespace LightQ.Broker.Cluster;
 
 /// <summary>What the clocks of the other nodes say. Thread-safe.</summary>
@@ -6,10 +8,8 @@ namespace LightQ.Broker.Cluster;
 /// is, so that clocks may differ as they like.
 /// </remarks>
 /// <param name="time">The clock of this node.</param>
-/// <param name="differs">
-/// Called when a node's clock differs much from this one's, once until it does no longer; with how far it is ahead.
-/// </param>
-internal sealed class MemberClocks(TimeProvider time, Action<string, TimeSpan> differs)
+/// <param name="conditions">Where it is said that a node's clock differs much from this one's.</param>
+internal sealed class MemberClocks(TimeProvider time, ClusterConditions conditions)
 {
     /// <summary>Messages are late by less; certificates, tokens and delayed messages suffer from more.</summary>
     private static readonly TimeSpan Much = TimeSpan.FromSeconds(10);
@@ -30,7 +30,30 @@ internal sealed class MemberClocks(TimeProvider time, Action<string, TimeSpan> d
             _heard[node] = new Heard(said, time.GetTimestamp(), isMuch);
         }
         if (isMuch && !wasMuch)
-            differs(node, ahead);
+        {
+            conditions.Begin(
+                ConditionKind.ClockDiffers,
+                node,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"its clock is {ahead.Duration().TotalSeconds:0} s {(ahead < TimeSpan.Zero ? "behind" : "ahead")}"
+                ),
+                "Synchronize the clocks of both machines: times of messages, delays and retention are those of the "
+                    + "broker that leads a partition."
+            );
+        }
+        else if (!isMuch && wasMuch)
+        {
+            conditions.End(ConditionKind.ClockDiffers, node);
+        }
+    }
+
+    /// <summary>A node is gone.</summary>
+    public void Forget(string node)
+    {
+        lock (_lock)
+            _heard.Remove(node);
+        conditions.End(ConditionKind.ClockDiffers, node);
     }
 
     /// <summary>What the clock of a node says now; this node's where the other has not said its own.</summary>

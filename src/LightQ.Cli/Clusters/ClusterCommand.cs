@@ -202,6 +202,8 @@ internal static class ClusterCommand
                 ? $"{cluster.AnsweredBy} is a broker without a cluster."
                 : $"Cluster {cluster.Name} on {cluster.Engine}, as {cluster.AnsweredBy} sees it."
         );
+        if (cluster.IsListening)
+            CommandConsole.Line($"{cluster.AnsweredBy} has just begun to listen, and may not have heard of all.");
         foreach (ClusterConditionInfo condition in cluster.Conditions)
         {
             CommandConsole.Line(
@@ -210,7 +212,7 @@ internal static class ClusterCommand
         }
         console.Tables.Write(ToTable(cluster.Nodes));
         if (cluster.Partitions.Count != 0)
-            console.Tables.Write(ToTable(cluster.Partitions));
+            console.Tables.Write(ToTable(cluster.Partitions, cluster.IsListening));
     }
 
     private static Table ToTable(IReadOnlyList<NodeInfo> nodes)
@@ -234,7 +236,7 @@ internal static class ClusterCommand
         return table;
     }
 
-    private static Table ToTable(IReadOnlyList<PartitionLeaderInfo> partitions)
+    private static Table ToTable(IReadOnlyList<PartitionLeaderInfo> partitions, bool isListening)
     {
         Table table = CommandConsole.Table("topic", "partition", "leader", "epoch", "replicas");
         foreach (PartitionLeaderInfo partition in partitions)
@@ -242,7 +244,7 @@ internal static class ClusterCommand
             table.AddRow(
                 Markup.Escape(partition.Topic),
                 partition.Partition.ToString(CultureInfo.InvariantCulture),
-                partition.Node is null ? "none" : Markup.Escape(partition.Node),
+                Markup.Escape(partition.Node ?? (isListening ? "not heard of yet" : "none")),
                 partition.Epoch.ToString(CultureInfo.InvariantCulture),
                 partition.Replicas.ToString(CultureInfo.InvariantCulture)
             );

@@ -107,6 +107,15 @@ internal static class NodeChecks
             );
         }
         PartitionLeaderInfo first = without[0];
+        if (cluster.IsListening)
+        {
+            return Finding.Warning(
+                Check,
+                $"{cluster.AnsweredBy} has just begun to listen, and has not heard yet who leads "
+                    + $"{first.Topic}/{first.Partition}",
+                "Look again in some seconds."
+            );
+        }
         return Finding.Failed(
             Check,
             string.Create(

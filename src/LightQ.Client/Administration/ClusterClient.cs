@@ -247,6 +247,7 @@ public sealed class ClusterClient
             ]
         )
         {
+            IsListening = metadata.Listening,
             Conditions =
             [
                 .. metadata.Conditions.Select(condition => new ClusterConditionInfo(

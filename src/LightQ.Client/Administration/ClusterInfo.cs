@@ -20,4 +20,9 @@ public sealed record ClusterInfo(
     /// What is wrong with it, as this node sees it and as the others say; of the topics that the caller may see.
     /// </summary>
     public IReadOnlyList<ClusterConditionInfo> Conditions { get; init; } = [];
+
+    /// <summary>
+    /// Whether the node that answered has just begun to listen to the others: they may lead what it names no leader of.
+    /// </summary>
+    public bool IsListening { get; init; }
 }

@@ -9,7 +9,9 @@ namespace LightQ.Server.Cluster;
 /// <summary>
 /// The connections to the control planes of other nodes, made when they are first needed. Thread-safe.
 /// </summary>
-internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticationOptions? tls) : IDisposable
+/// <param name="members">The nodes.</param>
+/// <param name="tls">How their certificates are checked; null without TLS.</param>
+internal sealed class NodeChannels(ClusterMembers members, NodeTls? tls) : IDisposable
 {
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(3),
         // A connection that is dead in one direction is found out in three seconds.
@@ -18,7 +20,8 @@ internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticati
         IdleTime = TimeSpan.FromMinutes(2);
 
     private readonly Lock _lock = new();
-    private readonly Dictionary<string, (string Address, GrpcChannel Channel)> _channels = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Link> _links = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Link> _former = new(StringComparer.Ordinal); // Calls may be under way there.
 
     /// <summary>Who calls a node, and where that is.</summary>
     /// <exception cref="BrokerException">
@@ -28,7 +31,7 @@ internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticati
     {
         lock (_lock)
         {
-            foreach (string gone in _channels.Keys.Where(n => !IsThere(n)).ToArray())
+            foreach (string gone in _links.Keys.Where(n => !IsThere(n)).ToArray())
                 Close(gone);
             if (members.Find(node) is not { IsLive: true, ControlAddress: { Length: > 0 } address })
             {
@@ -37,13 +40,18 @@ internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticati
                     $"The node '{node}' would have to answer, and is silent: it has stopped, or is cut off."
                 );
             }
-            if (
-                !_channels.TryGetValue(node, out (string Address, GrpcChannel Channel) known)
-                || known.Address != address
-            )
+            SslClientAuthenticationOptions? rules = tls?.Current;
+            if (!_links.TryGetValue(node, out Link known) || known.Address != address)
             {
                 Close(node);
-                _channels[node] = known = (address, Open(address));
+                _links[node] = known = new Link(address, rules, Open(address, rules));
+            }
+            else if (known.Rules != rules)
+            {
+                // Other authorities: what was connected before ends what is under way, and no more.
+                Close(_former, node);
+                _former[node] = known;
+                _links[node] = known = new Link(address, rules, Open(address, rules));
             }
             return (known.Channel.CreateCallInvoker(), address);
         }
@@ -54,7 +62,7 @@ internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticati
     {
         lock (_lock)
         {
-            foreach (string node in _channels.Keys.ToArray())
+            foreach (string node in _links.Keys.ToArray())
                 Close(node);
         }
     }
@@ -63,11 +71,17 @@ internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticati
 
     private void Close(string node)
     {
-        if (_channels.Remove(node, out (string Address, GrpcChannel Channel) known))
+        Close(_links, node);
+        Close(_former, node);
+    }
+
+    private static void Close(Dictionary<string, Link> links, string node)
+    {
+        if (links.Remove(node, out Link known))
             known.Channel.Dispose();
     }
 
-    private GrpcChannel Open(string address)
+    private static GrpcChannel Open(string address, SslClientAuthenticationOptions? rules)
     {
         var handler = new SocketsHttpHandler
         {
@@ -78,10 +92,10 @@ internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticati
             PooledConnectionIdleTimeout = IdleTime,
             UseProxy = false,
         };
-        if (tls is not null)
-            handler.SslOptions = tls;
+        if (rules is not null)
+            handler.SslOptions = rules;
         return GrpcChannel.ForAddress(
-            $"{(tls is null ? "http" : "https")}://{address}",
+            $"{(rules is null ? "http" : "https")}://{address}",
             new GrpcChannelOptions
             {
                 HttpHandler = handler,
@@ -93,4 +107,6 @@ internal sealed class NodeChannels(ClusterMembers members, SslClientAuthenticati
             }
         );
     }
+
+    private readonly record struct Link(string Address, SslClientAuthenticationOptions? Rules, GrpcChannel Channel);
 }

@@ -90,6 +90,12 @@ internal static class ClusterSettings
             o => o.NodeCaFile,
             (o, t) => o with { NodeCaFile = t }
         ),
+        Cluster.Time(
+            nameof(ClusterOptions.TrustCatalogFor),
+            "How long logins and rights are believed while the cluster's catalog cannot be read; 0 for ever.",
+            o => o.TrustCatalogFor,
+            (o, v) => o with { TrustCatalogFor = v }
+        ),
         Cluster.Switch(
             nameof(ClusterOptions.RequireSync),
             "Whether topics with replicas are made only while all servers sync before they acknowledge.",

@@ -216,6 +216,7 @@ internal sealed class ClusterService(
             Cluster = replication?.Cluster ?? "",
             Node = NodeOf(broker),
             Engine = replication?.Engine.Description ?? "",
+            Listening = members is { IsListening: true },
             Nodes = { members is null ? [Self()] : members.Members.Select(ToProto) },
             Partitions =
             {

@@ -21,10 +21,6 @@ internal sealed class ClusterLog(ILogger logger) : IClusterEvents
     }
 
     /// <inheritdoc/>
-    public void OnClockDiffers(string node, TimeSpan ahead) =>
-        ServerLog.NodeClockDiffers(logger, node, (long)ahead.TotalMilliseconds);
-
-    /// <inheritdoc/>
     public void OnNameTaken(string node, bool isKept)
     {
         if (isKept)

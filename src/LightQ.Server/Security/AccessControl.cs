@@ -21,15 +21,23 @@ internal sealed class AccessControl : IDisposable
 {
     private readonly LightQBroker _broker;
     private readonly Authenticator _authenticator;
+    private readonly CatalogAge? _age;
     private readonly ITimer _expiry;
     private readonly Lock _reviewing = new();
     private readonly List<Action> _reviewers = [];
     private TaskCompletionSource _changed = New();
 
-    public AccessControl(LightQBroker broker, Authenticator authenticator, TimeProvider time)
+    /// <param name="broker">Knows users and rights.</param>
+    /// <param name="authenticator">Knows logins.</param>
+    /// <param name="age">Whether both are too old to be believed; null where they cannot be.</param>
+    /// <param name="time">The clock.</param>
+    public AccessControl(LightQBroker broker, Authenticator authenticator, CatalogAge? age, TimeProvider time)
     {
         _broker = broker;
         _authenticator = authenticator;
+        _age = age;
+        if (age is not null)
+            age.Changed += Review;
         _expiry = time.CreateTimer(
             static self => ((AccessControl)self!).Review(),
             this,
@@ -80,7 +88,7 @@ internal sealed class AccessControl : IDisposable
 
     /// <summary>Whether a principal may do something on a topic, which need not exist.</summary>
     public bool Allows(Principal principal, Right right, string topic) =>
-        _authenticator.IsCurrent(principal)
+        IsInForce(principal)
         && principal.Kind switch
         {
             PrincipalKind.Admin => true,
@@ -92,7 +100,7 @@ internal sealed class AccessControl : IDisposable
 
     /// <summary>Whether a principal may know that a topic exists: it has some right there.</summary>
     public bool Sees(Principal principal, string topic) =>
-        _authenticator.IsCurrent(principal)
+        IsInForce(principal)
         && principal.Kind switch
         {
             PrincipalKind.Admin => true,
@@ -149,10 +157,10 @@ internal sealed class AccessControl : IDisposable
             throw end;
     }
 
-    /// <summary>Why a principal's login is no longer valid; null while it is.</summary>
+    /// <summary>Why a principal's login is no longer valid, or does not count now; null while it does.</summary>
     public BrokerException? EndOf(Principal principal) =>
         _authenticator.IsCurrent(principal)
-            ? null
+            ? TooOldFor(principal)
             : new BrokerException(
                 ErrorCode.Unauthenticated,
                 principal.Kind == PrincipalKind.Anonymous
@@ -192,6 +200,12 @@ internal sealed class AccessControl : IDisposable
         _broker.Users.Changed -= Review;
         _expiry.Dispose();
     }
+
+    private bool IsInForce(Principal principal) => _authenticator.IsCurrent(principal) && TooOldFor(principal) is null;
+
+    /// <summary>Admin can log in to find out what is wrong; who has not logged in has nothing to lose.</summary>
+    private BrokerException? TooOldFor(Principal principal) =>
+        principal.Kind is PrincipalKind.User or PrincipalKind.TopicUser ? _age?.Refusal : null;
 
     private static TaskCompletionSource New() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 

@@ -5,13 +5,25 @@ namespace LightQ.Server.Security;
 /// <summary>Authentication, access control and their events: the same three for every port.</summary>
 internal sealed class ServerSecurity : IDisposable
 {
+    private readonly CatalogAge? _age;
+
+    /// <param name="broker">Knows users and rights.</param>
+    /// <param name="adminPassword">The password of admin; null where the cluster's catalog has it.</param>
+    /// <param name="options">How clients log in.</param>
+    /// <param name="refusals">Counts what limits refuse.</param>
+    /// <param name="events">Gets what happens.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="trustsCatalogFor">
+    /// How long a node that cannot read its cluster's catalog believes what it knows of it; zero for ever.
+    /// </param>
     public ServerSecurity(
         LightQBroker broker,
         string? adminPassword,
         AuthenticatorOptions options,
         LimitRefusals refusals,
         ISecurityEvents events,
-        TimeProvider time
+        TimeProvider time,
+        TimeSpan trustsCatalogFor = default
     )
     {
         Events = events;
@@ -19,7 +31,9 @@ internal sealed class ServerSecurity : IDisposable
             ? null
             : new SignedLogins(broker.GetNodeSecret(), broker);
         Authenticator = new Authenticator(broker, adminPassword, options, refusals, events, time, signed);
-        Access = new AccessControl(broker, Authenticator, time);
+        if (broker.HasReplication && trustsCatalogFor > TimeSpan.Zero)
+            _age = new CatalogAge(broker, trustsCatalogFor, time);
+        Access = new AccessControl(broker, Authenticator, _age, time);
     }
 
     /// <summary>Identifies the caller.</summary>
@@ -32,5 +46,9 @@ internal sealed class ServerSecurity : IDisposable
     public ISecurityEvents Events { get; }
 
     /// <inheritdoc/>
-    public void Dispose() => Access.Dispose();
+    public void Dispose()
+    {
+        _age?.Dispose();
+        Access.Dispose();
+    }
 }

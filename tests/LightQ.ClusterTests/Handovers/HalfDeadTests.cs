@@ -29,6 +29,7 @@ public sealed class HalfDeadTests
             "a"
         );
         await cluster.CreateAsync("orders", partitions: 1);
+        await cluster.CreateAsync("bills", partitions: 1);
         Topic topic = cluster["a"].Broker.GetTopic("orders");
         await using var proxy = new HoldingProxy(cluster["a"].DataPort);
         await using var client = new LightQClient(
@@ -61,6 +62,8 @@ public sealed class HalfDeadTests
             new ProducerOptions { Name = "till" },
             Cancelled
         );
+        await using Producer nameless = await client.CreateProducerAsync("bills", cancellationToken: Cancelled);
+        await nameless.PublishAsync("a"u8.ToArray(), cancellationToken: Cancelled);
         await producer.PublishAsync("a"u8.ToArray(), cancellationToken: Cancelled);
         await GotAsync(1);
 
@@ -68,6 +71,7 @@ public sealed class HalfDeadTests
         Subscription[] before = [.. topic.Partitions[0].Subscriptions];
         proxy.CutOneWay(toClient);
         Task<PublishAck> publishing = producer.PublishAsync("b"u8.ToArray(), cancellationToken: Cancelled).AsTask();
+        Task<PublishAck> unknown = nameless.PublishAsync("b"u8.ToArray(), cancellationToken: Cancelled).AsTask();
         await Eventually.TrueAsync(() => Volatile.Read(ref lost) != 0, Patience, () => "The client does not notice.");
         await Eventually.TrueAsync(
             () => !topic.Partitions[0].Subscriptions.Intersect(before).Any(),
@@ -75,6 +79,13 @@ public sealed class HalfDeadTests
             () => "The broker does not notice."
         );
         await publishing.WaitAsync(Patience, Cancelled);
+        // Nobody can say whether what a producer without a name had under way is stored.
+        LightQException doubt = await Assert.ThrowsAsync<LightQException>(() => unknown.WaitAsync(Patience, Cancelled));
+        Assert.Equal(ErrorCode.OutcomeUnknown, doubt.Code);
+        await nameless
+            .PublishAsync("c"u8.ToArray(), cancellationToken: Cancelled)
+            .AsTask()
+            .WaitAsync(Patience, Cancelled);
         await GotAsync(2);
         await stop.CancelAsync();
         await Task.WhenAll(reading);

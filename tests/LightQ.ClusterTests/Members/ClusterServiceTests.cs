@@ -47,6 +47,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
                 m.Partitions.All(p => p.Node.Length != 0)
                 && m.Nodes.Count == 2
                 && m.Nodes.All(n => n.State == NodeState.Alive)
+                && !m.Listening
         );
         Assert.Equal(("shop", "a", "memory"), (metadata.Cluster, metadata.Node, metadata.Engine));
         Assert.Equal(["a", "b"], metadata.Nodes.Select(n => n.Name));
@@ -102,6 +103,17 @@ public sealed class ClusterServiceTests : IAsyncLifetime
             StatusCode.InvalidArgument,
             "InvalidArgument"
         );
+    }
+
+    [Fact]
+    public async Task A_node_that_has_just_begun_to_listen_says_so()
+    {
+        await using LightQServer c = await StartAsync(
+            "c",
+            new Broker.Cluster.MemberOptions { Silence = TimeSpan.FromHours(1) }
+        );
+        await using var client = new Client.LightQClient(c.ConnectionString);
+        Assert.True((await client.Cluster.GetAsync(cancellationToken: Cancelled)).IsListening);
     }
 
     [Fact]
@@ -162,7 +174,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
         return topic;
     }
 
-    private Task<LightQServer> StartAsync(string name) =>
+    private Task<LightQServer> StartAsync(string name, Broker.Cluster.MemberOptions? members = null) =>
         LightQServer.StartAsync(
             LightQServerOptions.InProcess with
             {
@@ -174,7 +186,7 @@ public sealed class ClusterServiceTests : IAsyncLifetime
                         Engine = _engine.Connect(),
                         Cluster = "shop",
                         Node = name,
-                        Members = ForwardingCluster.Members,
+                        Members = members ?? ForwardingCluster.Members,
                     },
                 },
             },

@@ -6,6 +6,7 @@ using LightQ.Broker.Users;
 using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
+using LightQ.Server;
 using LightQ.Tests.Shared;
 using Xunit;
 using Right = LightQ.Broker.Users.Right;
@@ -31,6 +32,7 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
             {
                 RequireAuth = true,
                 MaxLoginsPerUser = 2,
+                Cluster = new ClusterOptions { TrustCatalogFor = TimeSpan.FromSeconds(1) },
                 TimeProvider = Path.GetFileName(o.DataDirectory) == "b" ? _clockOfB : TimeProvider.System,
             }
         );
@@ -77,6 +79,56 @@ public sealed class LoginsOfAClusterTests : IAsyncLifetime
             () => LogInAsync(_cluster.AtA, "alice", Password),
             StatusCode.ResourceExhausted,
             "ResourceExhausted"
+        );
+    }
+
+    [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
+    public async Task A_node_that_cannot_read_the_catalog_believes_logins_for_a_while_alone()
+    {
+        FaultRun.RequireTier("A catalog is taken for unread after five seconds.");
+        await MakeUserAsync("alice");
+        await _cluster.CreateAsync("orders", new TopicSettings()); // At a alone.
+        string token = await LogInAsync(_cluster.AtA, "alice", Password),
+            admin = await LogInAsync(_cluster.AtA, "admin", await AdminPasswordAsync("a"));
+        using AsyncDuplexStreamingCall<ConsumeRequest, ConsumeResponse> open = await SubscribeAsync(0, token);
+        _cluster.EngineOf("a").CutStream("LQ_shop_catalog");
+        await ControlCalls.FailsAsync(() => open.ReadAsync(), StatusCode.Unavailable, "Unavailable");
+        RpcException refused = await ControlCalls.FailsAsync(
+            () =>
+                _cluster.AtA.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders" }, token),
+            StatusCode.Unavailable,
+            "Unavailable"
+        );
+        Assert.Contains("catalog", refused.Status.Detail, StringComparison.Ordinal);
+        await _cluster.AtA.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders" }, admin);
+        _cluster.EngineOf("a").Heal();
+        await Eventually.TrueAsync(
+            async () =>
+            {
+                using AsyncDuplexStreamingCall<ConsumeRequest, ConsumeResponse> again = _cluster.AtA.Duplex<
+                    ConsumeRequest,
+                    ConsumeResponse
+                >("Consume", token);
+                try
+                {
+                    await again.RequestStream.WriteAsync(
+                        new()
+                        {
+                            Subscribe = new Subscribe { Topic = "orders", Partition = 0 },
+                        },
+                        Cancelled
+                    );
+                    return (await again.ReadAsync())?.Subscribed is not null;
+                }
+                catch (RpcException e) when (e.StatusCode == StatusCode.Unavailable)
+                {
+                    return false;
+                }
+            },
+            ForwardingCluster.Patience,
+            () => "alice stays out."
         );
     }
 

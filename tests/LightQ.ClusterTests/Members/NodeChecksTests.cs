@@ -59,6 +59,11 @@ public sealed class NodeChecksTests
         Assert.Equal(CheckResult.Failed, Of(findings, "cluster's version").Result);
         Finding partitions = Of(findings, "cluster's partitions");
         Assert.Equal((CheckResult.Failed, "1 of 3 have no leader: orders/1"), (partitions.Result, partitions.Found));
+        var starting = new ClusterInfo("shop", "a", "memory", [Node("a")], [new("orders", 1, null, 0, 3)])
+        {
+            IsListening = true,
+        };
+        Assert.Equal(CheckResult.Warning, Of([.. NodeChecks.Judge(starting)], "cluster's partitions").Result);
         Assert.Empty(NodeChecks.Judge(new ClusterInfo(null, "local", null, [Node("local")], [])));
     }
 

@@ -149,18 +149,23 @@ public sealed class NodeIdentityTests : IAsyncLifetime
         TimeSpan ahead = TimeSpan.FromSeconds(seconds);
         LightQBroker b = _cluster.B.Broker;
         byte[] secret = b.GetNodeSecret();
-        List<(string, TimeSpan)> told = [];
-        var clocks = new MemberClocks(TimeProvider.System, (node, by) => told.Add((node, by)));
+        var events = new RecordedEvents();
+        var conditions = new ClusterConditions { Events = events };
+        var clocks = new MemberClocks(TimeProvider.System, conditions);
         var caller = new NodeTokens(secret, "a", _cluster.A.Broker, TimeProvider.System, clocks.TimeAt);
         var other = new NodeTokens(secret, "b", b, new Ahead(ahead), _ => default);
         Assert.Throws<BrokerException>(() => other.Verify(caller.Issue("b", Stats, Principal.Admin()), Stats));
         for (int i = 0; i < 3; i++)
             clocks.Note("b", TimeProvider.System.GetUtcNow() + ahead);
         Assert.True(other.Verify(caller.Issue("b", Stats, Principal.Admin()), Stats).Kind == PrincipalKind.Admin);
-        Assert.Equal("b", Assert.Single(told).Item1); // Once, however often it is heard.
+        // Once, however often it is heard.
+        Assert.Equal(["condition clock-differs b"], events.Lines);
+        Assert.Contains(seconds < 0 ? "3600 s behind" : "3600 s ahead", Assert.Single(conditions.Told).Detail);
         clocks.Note("b", TimeProvider.System.GetUtcNow());
+        Assert.Empty(conditions.Told);
         clocks.Note("b", TimeProvider.System.GetUtcNow() + ahead);
-        Assert.Equal(2, told.Count);
+        clocks.Forget("b");
+        Assert.Equal(["condition clock-differs b", "over clock-differs b"], events.Lines.TakeLast(2));
     }
 
     [Fact]

@@ -1,5 +1,6 @@
 using Google.Protobuf;
 using Grpc.Core;
+using LightQ.IntegrationTests;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using LightQ.Server;
@@ -73,6 +74,50 @@ public sealed class NodeTlsTests : IDisposable
             await PublishAsync(cluster, node, 1);
         }
         await PublishAsync(cluster, "c", 0); // It can trust them.
+        foreach (string node in new[] { "a", "b" })
+        {
+            Broker.Cluster.ClusterCondition found = await UntrustedAsync(cluster, node, "c");
+            Assert.Contains("TLS with it fails", found.Detail, StringComparison.Ordinal);
+        }
+        Assert.Empty(cluster.ConditionsOf("c"));
+    }
+
+    [Fact]
+    public async Task Authorities_and_certificates_are_replaced_while_the_nodes_run()
+    {
+        using TestCertificate client = _authority.IssueClient("tester");
+        await using SecureCluster cluster = Cluster(_authority.Pem, _authority.Pem + "\n" + _other.Pem, client);
+        foreach (string _ in SecureCluster.Names)
+        {
+            using TestCertificate own = _authority.IssueNode(Host);
+            await cluster.StartAsync(own);
+        }
+        await PublishAsync(cluster, "a", 2);
+        cluster.Trust(_authority.Pem + "\n" + _other.Pem);
+        using TestCertificate renewed = _other.IssueNode(Host);
+        foreach (string node in SecureCluster.Names)
+            renewed.Write(cluster.Folder, node);
+        foreach (string node in SecureCluster.Names)
+        {
+            await Eventually.TrueAsync(
+                async () => (await cluster.IssuerOfAsync(node)).Contains("others", StringComparison.Ordinal),
+                ForwardingCluster.Patience,
+                () => $"{node} shows its old certificate."
+            );
+        }
+        // With the old authority alone the new certificates are not trusted, and with the new one they are.
+        cluster.Trust(_authority.Pem);
+        await Eventually.TrueAsync(
+            () => FailsAsync(cluster, "a", 2),
+            ForwardingCluster.Patience,
+            () => "The authorities stay."
+        );
+        cluster.Trust(_other.Pem);
+        await Eventually.TrueAsync(
+            async () => !await FailsAsync(cluster, "a", 2) && !await FailsAsync(cluster, "c", 0),
+            ForwardingCluster.Patience,
+            () => "The authorities stay."
+        );
     }
 
     [Fact]
@@ -93,6 +138,14 @@ public sealed class NodeTlsTests : IDisposable
         );
         Assert.Contains("refuses the certificate of this node", refused.Status.Detail, StringComparison.Ordinal);
         Assert.Contains("Tls:ClientCaFile", refused.Status.Detail, StringComparison.Ordinal);
+        await Eventually.TrueAsync(
+            () =>
+                cluster.ConditionsOf("c").Select(c => $"{c.Kind} {c.Subject}").Order() is var said
+                && said.SequenceEqual(["node-untrusted a", "node-untrusted b"]),
+            ForwardingCluster.Patience,
+            () => "c says nothing of it."
+        );
+        Assert.Empty(cluster.ConditionsOf("a"));
     }
 
     [Theory]
@@ -105,6 +158,35 @@ public sealed class NodeTlsTests : IDisposable
         ServerStartException refused = await Assert.ThrowsAsync<ServerStartException>(() => cluster.StartAsync(own));
         Assert.Equal(ServerStartFailure.Configuration, refused.Failure);
         Assert.StartsWith("Cluster:NodeCaFile is '", refused.Message, StringComparison.Ordinal);
+    }
+
+    private static async Task<bool> FailsAsync(SecureCluster cluster, string node, uint partition)
+    {
+        try
+        {
+            await PublishAsync(cluster, node, partition);
+            return false;
+        }
+        catch (RpcException e) when (e.StatusCode == StatusCode.Unavailable)
+        {
+            return true;
+        }
+    }
+
+    private static async Task<Broker.Cluster.ClusterCondition> UntrustedAsync(
+        SecureCluster cluster,
+        string node,
+        string other
+    )
+    {
+        Broker.Cluster.ClusterCondition? found = null;
+        await Eventually.TrueAsync(
+            () => (found = cluster.ConditionsOf(node).FirstOrDefault(c => c.Kind == "node-untrusted")) is not null,
+            ForwardingCluster.Patience,
+            () => $"{node} says nothing of {other}."
+        );
+        Assert.Equal(other, found!.Subject);
+        return found;
     }
 
     private static SecureCluster Cluster(string nodes, string? clients = null, TestCertificate? own = null) =>

@@ -1,4 +1,5 @@
 using System.Net.Security;
+using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 using Grpc.Net.Client;
 using LightQ.Broker;
@@ -38,6 +39,38 @@ internal sealed class SecureCluster : IAsyncDisposable
     public X509Certificate2? ClientCertificate { get; init; }
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    /// <summary>Where the nodes' certificates and keys are.</summary>
+    public string Folder => _directory.Path;
+
+    /// <summary>Who has issued the certificate that a node shows.</summary>
+    public async Task<string> IssuerOfAsync(string node)
+    {
+        using var socket = new TcpClient();
+        await socket.ConnectAsync("127.0.0.1", _servers[Names.ToList().IndexOf(node)].ControlPort, Cancelled);
+        string issuer = "";
+        await using var stream = new SslStream(
+            socket.GetStream(),
+            false,
+            (_, shown, _, _) => (issuer = shown!.Issuer).Length != 0
+        );
+        await stream.AuthenticateAsClientAsync(
+            new SslClientAuthenticationOptions
+            {
+                TargetHost = "127.0.0.1",
+                ClientCertificates = ClientCertificate is null ? null : [ClientCertificate],
+            },
+            Cancelled
+        );
+        return issuer;
+    }
+
+    /// <summary>Replaces the authorities that the nodes trust as each other's.</summary>
+    public void Trust(string authorities) => FileOf("nodes.pem", authorities);
+
+    /// <summary>What a node says that is wrong.</summary>
+    public IReadOnlyList<ClusterCondition> ConditionsOf(string node) =>
+        _servers[Names.ToList().IndexOf(node)].Broker.Options.Replication!.Conditions.Told;
 
     /// <summary>A channel to a node, which the client does not check.</summary>
     public GrpcChannel At(string node) => _channels[Names.ToList().IndexOf(node)];
