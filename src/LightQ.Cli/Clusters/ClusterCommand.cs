@@ -30,6 +30,7 @@ internal static class ClusterCommand
             RemoveStreamCommand.Create(),
             InitCommand.Create(),
             Balance(),
+            UpgradeCheckCommand.Create(),
             TryCommand.Create(),
         };
 

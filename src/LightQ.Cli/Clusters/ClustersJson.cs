@@ -11,6 +11,7 @@ namespace LightQ.Cli.Clusters;
 )]
 [JsonSerializable(typeof(CatalogRepairInfo))]
 [JsonSerializable(typeof(ClusterInfo))]
+[JsonSerializable(typeof(UpgradeView))]
 [JsonSerializable(typeof(BalanceResult))]
 [JsonSerializable(typeof(DrainView))]
 [JsonSerializable(typeof(InitView))]

@@ -41,10 +41,9 @@ internal sealed class NodeTrials(
 
     private readonly Dictionary<string, Trial> _trials = new(StringComparer.Ordinal);
     private readonly CancellationTokenSource _stop = new();
-    private Task _running = Task.CompletedTask;
 
     /// <summary>Begins.</summary>
-    public void Begin() => _running = Task.Run(RunAsync);
+    public void Begin() => _ = Task.Run(RunAsync);
 
     /// <summary>Ends it, and does not wait for a trial that is under way.</summary>
     public void Dispose() => _stop.Cancel();

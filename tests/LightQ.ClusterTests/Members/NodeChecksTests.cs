@@ -1,3 +1,4 @@
+using LightQ.Cli.Clusters;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.Client;
@@ -65,6 +66,34 @@ public sealed class NodeChecksTests
         };
         Assert.Equal(CheckResult.Warning, Of([.. NodeChecks.Judge(starting)], "cluster's partitions").Result);
         Assert.Empty(NodeChecks.Judge(new ClusterInfo(null, "local", null, [Node("local")], [])));
+    }
+
+    [Fact]
+    public void A_broker_can_be_stopped_when_all_others_are_there_and_nothing_is_wrong()
+    {
+        var whole = new ClusterInfo(
+            "shop",
+            "a",
+            "memory",
+            [Node("a"), Node("b")],
+            [new("orders", 0, "a", 3, 3), new("till", 0, "b", 0, 1)]
+        );
+        Assert.Empty(UpgradeCheck.Judge(whole, null).Problems);
+        Assert.Empty(UpgradeCheck.Judge(whole, "a").Problems);
+        Assert.Empty(UpgradeCheck.Judge(whole, "a").Notes);
+        Assert.Contains("till/0", Assert.Single(UpgradeCheck.Judge(whole, "b").Notes), StringComparison.Ordinal);
+        Assert.Single(UpgradeCheck.Judge(whole, "c").Problems);
+        Assert.Single(UpgradeCheck.Judge(whole with { IsListening = true }, "a").Problems);
+        Assert.Single(UpgradeCheck.Judge(whole with { Partitions = [new("orders", 0, null, 3, 3)] }, "a").Problems);
+        var condition = new ClusterConditionInfo("a", "stream-damaged", "orders/0", "gone", "repair", true);
+        Assert.Single(UpgradeCheck.Judge(whole with { Conditions = [condition] }, "a").Problems);
+        // It may be silent itself already: then nothing is left to be asked but the others.
+        ClusterInfo silent = whole with
+        {
+            Nodes = [Node("a"), Node("b", NodeState.Silent)],
+        };
+        Assert.Empty(UpgradeCheck.Judge(silent, "b").Problems);
+        Assert.Equal(2, UpgradeCheck.Judge(silent, "a").Problems.Count);
     }
 
     private static List<Finding> Judge(List<NodeInfo> nodes) =>

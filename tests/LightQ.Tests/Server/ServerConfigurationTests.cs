@@ -89,6 +89,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 CertificateFile = "/nats.pem",
                 KeyFile = "/nats.key",
                 NodeCaFile = "/nodes-ca.pem",
+                TrustCatalogFor = TimeSpan.FromHours(20),
                 RequireSync = false,
                 Monitoring = "http://n1:8222,http://n2:8222",
             },
