@@ -70,11 +70,11 @@ public sealed class UserCommandTests
 
         using var directory = new TemporaryDirectory();
         string file = directory.File("alice.token");
-        await File.WriteAllTextAsync(file, "the one before");
+        await File.WriteAllTextAsync(file, "the one before", TestContext.Current.CancellationToken);
         string said = (await LightQTool.RunAsync(alice, "token", "create", "--expires", "30d", "--to", file))
             .Succeeded()
             .Text;
-        string written = (await File.ReadAllTextAsync(file)).Trim();
+        string written = (await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken)).Trim();
         Assert.DoesNotContain(written, said, StringComparison.Ordinal);
         Assert.Single(Directory.GetFiles(directory.Path));
         if (!OperatingSystem.IsWindows())

@@ -6,7 +6,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
+// Inside: the test program has a Program of its own outside.
+#pragma warning disable IDE0065
 using Program = LightQ.TestShop.Orders;
+#pragma warning restore IDE0065
 
 /// <summary>The test of docs/use/testing.md, word for word between the markers.</summary>
 internal static class TestingExamples

@@ -16,7 +16,7 @@ public sealed class SharedTopicTests
     [Fact]
     public async Task Services_that_want_a_topic_otherwise_say_what_they_change_what_they_leave_and_what_they_refuse()
     {
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancel);
         TopicSpec mine = new("orders") { MaxDeliveries = 5 },
             theirs = new("orders") { MaxDeliveries = 7, LockDuration = TimeSpan.FromMinutes(1) };
 
@@ -54,7 +54,7 @@ public sealed class SharedTopicTests
     [Fact]
     public async Task An_id_that_the_topic_does_not_look_at_is_said_by_the_ack_and_once_by_the_log()
     {
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancel);
         using var log = new RecordedLog();
         await using LightQClient client = broker.CreateClient(o => o with { LoggerFactory = log });
         await client.Topics.CreateAsync(new TopicSpec("orders") { Partitions = 2 }, Cancel);

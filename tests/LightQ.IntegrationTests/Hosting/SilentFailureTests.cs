@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
-using LightQ.Client.Administration;
 using LightQ.Testing;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
@@ -20,7 +19,7 @@ public sealed class SilentFailureTests
     [Fact]
     public async Task Handlers_that_never_return_are_said_before_and_after_their_locks_are_lost()
     {
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancel);
         using var log = new RecordedLog();
         var handler = new Work(static args => Task.Delay(Timeout.Infinite, CancellationToken.None));
         var options = new ProcessorOptions { MaxConcurrency = 2, DrainTimeout = TimeSpan.Zero };
@@ -74,7 +73,10 @@ public sealed class SilentFailureTests
     public async Task Each_failure_says_when_its_message_comes_again_and_the_last_is_an_error_of_its_own()
     {
         using var brokersLog = new RecordedLog();
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(loggers: brokersLog);
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(
+            loggers: brokersLog,
+            cancellationToken: Cancel
+        );
         using var log = new RecordedLog();
         var handler = new Work(static args =>
             args.Message.DeliveryCount < 3 ? throw new FormatException("no price") : throw new TimeoutException("late")
@@ -113,7 +115,10 @@ public sealed class SilentFailureTests
     public async Task A_normal_stop_is_no_warning_on_either_side()
     {
         using var brokersLog = new RecordedLog();
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(loggers: brokersLog);
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(
+            loggers: brokersLog,
+            cancellationToken: Cancel
+        );
         using var log = new RecordedLog();
         var handler = new Work(static _ => Task.CompletedTask);
         using (IHost host = Build(broker, log, handler, new TopicSpec("orders"), new() { MaxConcurrency = 2 }))

@@ -20,7 +20,7 @@ public sealed class WorkHealthTests
     [Fact]
     public async Task A_processor_whose_topic_is_deleted_or_that_was_stopped_is_in_the_check_with_the_reason()
     {
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancel);
         LightQProcessor? returns = null;
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Services.AddLightQ("lightq://localhost").UseLightQ(broker);
@@ -62,7 +62,7 @@ public sealed class WorkHealthTests
     [Fact]
     public async Task A_broker_that_is_down_takes_a_web_application_out_of_service_and_does_not_have_it_killed()
     {
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancel);
         await using var shop = new WebApplicationFactory<Orders>().WithWebHostBuilder(web => web.UseLightQ(broker));
         using HttpClient http = shop.CreateClient();
         Assert.Equal(HttpStatusCode.OK, (await http.GetAsync("/ready", Cancel)).StatusCode);
