@@ -26,6 +26,26 @@ public sealed record ConsumeOptions
     public StartPosition Start { get; init; }
 
     /// <summary>
+    /// The last message that was seen of each partition, by <see cref="Message.Position"/>: reading goes on behind it.
+    /// A partition that is not among these begins at <see cref="Start"/>. This is how a reader that keeps its place in
+    /// its own store comes back to it, one position for each partition. Without a group only. Default: none.
+    /// </summary>
+    public IReadOnlyCollection<MessagePosition> StartAfter
+    {
+        get;
+        init
+        {
+            ArgumentNullException.ThrowIfNull(value);
+            MessagePosition[] positions = [.. value];
+            if (positions.DistinctBy(static p => p.Partition).Count() != positions.Length)
+                throw new ArgumentException("A partition is there twice.", nameof(value));
+            if (positions.Any(static p => p.Partition < 0 || p.Offset is < 0 or long.MaxValue))
+                throw new ArgumentException("A position has a number below 0, or no next one.", nameof(value));
+            field = positions;
+        }
+    } = [];
+
+    /// <summary>
     /// The partition to read; null (the default) for all of them, or for the one that the topic's address names
     /// (<c>orders/3</c>). All partitions come in one enumeration: in order within a partition, and between partitions
     /// as they arrive.
@@ -201,6 +221,34 @@ public sealed record ConsumeOptions
     /// <see cref="TaskCompletionSource"/> here.
     /// </summary>
     public Action<SubscriptionStarted>? OnSubscribed { get; init; }
+
+    /// <summary>
+    /// Called once, when all that the topic held when it was subscribed to has been handed out and the application asks
+    /// for more: a projection is up to date, and may be served. What it passes over (delayed, expired, filtered or lost
+    /// messages) counts, so it is called for a topic of which nothing comes, too. Called on the thread that enumerates.
+    /// Without a group only: a member sees a part of the messages.
+    /// </summary>
+    public Action? OnCaughtUp { get; init; }
+
+    /// <summary>Where a partition is begun.</summary>
+    internal StartPosition StartOf(int partition)
+    {
+        foreach (MessagePosition seen in StartAfter)
+        {
+            if (seen.Partition == partition)
+                return StartPosition.Offset(seen.Offset + 1);
+        }
+        return Start;
+    }
+
+    /// <exception cref="ArgumentException">What is of a reader alone is set for a member of a group.</exception>
+    internal void CheckReader()
+    {
+        if (Group is not null && OnCaughtUp is not null)
+            throw new ArgumentException($"{nameof(OnCaughtUp)} is for readers without a group.");
+        if (Group is not null && StartAfter.Count != 0)
+            throw new ArgumentException($"{nameof(StartAfter)} is for readers without a group, which has its place.");
+    }
 
     /// <exception cref="ArgumentOutOfRangeException">The lock is too short or too long.</exception>
     internal static TimeSpan? CheckLockDuration(TimeSpan? value)

@@ -594,6 +594,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
             );
         }
 
+        options.CheckReader();
         return new ConsumeStream(
             (loop, cancelled) => SubscribeAsync(loop, address.Topic, options, cancelled),
             window,

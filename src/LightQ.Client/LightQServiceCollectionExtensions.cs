@@ -199,6 +199,36 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
+    /// Has a processor take options from a configuration section: keys named like those of
+    /// <see cref="ProcessorOptions"/>, as <c>"MaxConcurrency": 8</c> or <c>"MaxLockRenewal": "00:10:00"</c>. They
+    /// override what <c>AddLightQProcessor</c> says. The section is read when the host makes the processor, with all
+    /// that configures the host by then. A key that is unknown or has a wrong value fails the start of the host, with
+    /// its name.
+    /// </summary>
+    /// <param name="services">Where the processor is registered, before or later.</param>
+    /// <param name="topic">The processor's topic.</param>
+    /// <param name="group">Its group.</param>
+    /// <param name="section">
+    /// The section, which need not be there: <c>builder.Configuration.GetSection("Orders:Processor")</c>.
+    /// </param>
+    /// <param name="clientKey">The key of its client; null (the default) for the one without.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    public static IServiceCollection ConfigureLightQProcessor(
+        this IServiceCollection services,
+        string topic,
+        string group,
+        IConfigurationSection section,
+        object? clientKey = null
+    )
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(topic);
+        ArgumentNullException.ThrowIfNull(group);
+        ArgumentNullException.ThrowIfNull(section);
+        return services.AddSingleton(new ProcessorChange(topic, group, section, clientKey));
+    }
+
+    /// <summary>
     /// Registers the producer of a topic for the whole application, as <see cref="IProducer{T}"/>. It is opened before
     /// the host's services start, closed after all have stopped, and part of <see cref="LightQHealthCheck"/>. The host
     /// fails to start if the broker rejects the producer or cannot be reached. With

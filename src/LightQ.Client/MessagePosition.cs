@@ -1,5 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
+using System.Text.Json.Serialization;
+using LightQ.Client.Serializing;
 
 namespace LightQ.Client;
 
@@ -9,6 +11,7 @@ namespace LightQ.Client;
 /// </summary>
 /// <param name="Partition">The partition.</param>
 /// <param name="Offset">Its offset in the partition.</param>
+[JsonConverter(typeof(MessagePositionConverter))]
 public readonly record struct MessagePosition(int Partition, long Offset) : ISpanParsable<MessagePosition>
 {
     /// <summary>Reads a position.</summary>

@@ -86,6 +86,20 @@ public sealed record ProcessorOptions
     /// <summary>Which messages are wanted; the others are completed without a handler. Default null: all.</summary>
     public MessageFilter? Filter { get; init; }
 
+    /// <summary>
+    /// What becomes of a message by the exception that its handler throws: the first rule counts that fits. Default:
+    /// no rule, so that every failure is redelivered after the topic's retry delay.
+    /// </summary>
+    public IReadOnlyList<RetryRule> Retries
+    {
+        get;
+        init
+        {
+            ArgumentNullException.ThrowIfNull(value);
+            field = [.. value];
+        }
+    } = [];
+
     /// <summary>What a broker is told that cannot be told later what the handlers get done.</summary>
     internal int EffectiveMaxInFlight => MaxInFlight != 0 ? MaxInFlight : 2 * MaxConcurrency;
 

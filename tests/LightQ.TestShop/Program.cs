@@ -26,6 +26,8 @@ switch (builder.Configuration["Shop:Registers"])
 string? key = builder.Configuration["Shop:Registers"] == "key" ? "main" : null;
 builder.Services.AddSingleton(TimeProvider.System);
 builder.Services.AddSingleton<Orders>();
+if (key is null)
+    builder.Services.AddSingleton<LiveOrders>();
 builder.Services.AddLightQTopic(new TopicSpec("orders"), key);
 builder.Services.AddLightQProducer("orders", MessageSerializer.Text, clientKey: key);
 builder.Services.AddLightQProcessor<Billing>("orders", "billing", clientKey: key);
@@ -39,5 +41,13 @@ app.MapPost(
     async (string id, IProducer<string> orders, CancellationToken aborted) =>
         Results.Ok(await orders.PublishAsync(id, cancellationToken: aborted))
 );
+if (key is null)
+{
+    app.MapGet(
+        "/orders/live",
+        (HttpRequest request, LiveOrders live, CancellationToken aborted) =>
+            TypedResults.ServerSentEvents(live.ReadAsync(request.Headers["Last-Event-ID"], aborted))
+    );
+}
 app.MapGet("/now", (TimeProvider time) => time.GetUtcNow());
 await app.RunAsync();

@@ -1,4 +1,4 @@
-using System.Net.Sockets;
+using System.Net;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
@@ -82,9 +82,7 @@ internal sealed class ControlNode : IDisposable
             KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
             UseCookies = false,
             UseProxy = false,
-            ConnectCallback = isGuarded
-                ? (_, cancellationToken) => SecretGuard.ConnectAsync(_options, _options.ControlPort, cancellationToken)
-                : ConnectAsync,
+            ConnectCallback = (_, cancellationToken) => ConnectAsync(isGuarded, cancellationToken),
         };
         if (_options.Tls)
             handler.SslOptions = ClientTls.Load(_options);
@@ -101,21 +99,13 @@ internal sealed class ControlNode : IDisposable
         );
     }
 
-    private static async ValueTask<Stream> ConnectAsync(
-        SocketsHttpConnectionContext context,
-        CancellationToken cancellationToken
-    )
+    private async ValueTask<Stream> ConnectAsync(bool isGuarded, CancellationToken cancellationToken)
     {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        try
-        {
-            await socket.ConnectAsync(context.DnsEndPoint, cancellationToken).ConfigureAwait(false);
-            return new NetworkStream(socket, ownsSocket: true);
-        }
-        catch
-        {
-            socket.Dispose();
-            throw;
-        }
+        IPAddress[] addresses = isGuarded
+            ? await SecretGuard.ResolveAsync(_options, cancellationToken).ConfigureAwait(false)
+            : await HostAddresses.OfAsync(_options.Host, cancellationToken).ConfigureAwait(false);
+        return await HostAddresses
+            .ConnectAsync(addresses, _options.ControlPort, cancellationToken)
+            .ConfigureAwait(false);
     }
 }

@@ -1,6 +1,9 @@
+using System.Text.Json.Serialization;
+
 namespace LightQ.Client.Administration;
 
 /// <summary>What a request about a dead letter has come to.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<LetterOutcome>))]
 public enum LetterOutcome
 {
     /// <summary>Nothing was asked for, or it failed.</summary>

@@ -1,6 +1,9 @@
+using System.Text.Json.Serialization;
+
 namespace LightQ.Client.Administration;
 
 /// <summary>What consumers get of a stored message.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<StoredMessageState>))]
 public enum StoredMessageState
 {
     /// <summary>They get it.</summary>

@@ -38,7 +38,12 @@ internal sealed class AsyncConnection : Connection
             }
             else
             {
-                await Socket.ConnectAsync(Options.Host, Options.DataPort).ConfigureAwait(false);
+                await Socket
+                    .ConnectAsync(
+                        await HostAddresses.OfAsync(Options.Host, CancellationToken.None).ConfigureAwait(false),
+                        Options.DataPort
+                    )
+                    .ConfigureAwait(false);
             }
 
             tls = CreateTls();

@@ -40,7 +40,7 @@ internal sealed class BlockingConnection : Connection
             if (SecretGuard.IsNeeded(Options))
                 Socket.Connect(SecretGuard.Resolve(Options), Options.DataPort);
             else
-                Socket.Connect(Options.Host, Options.DataPort);
+                Socket.Connect(HostAddresses.Of(Options.Host), Options.DataPort);
             tls = CreateTls();
             tls?.AuthenticateAsClient(LoadTls());
             _outbox.Start(tls);

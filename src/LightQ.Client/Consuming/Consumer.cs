@@ -46,6 +46,7 @@ internal sealed class Consumer
         Loop = loop;
         Topic = topic;
         Options = options;
+        AwaitsEnd = options.OnCaughtUp is not null;
         Settles = options is { Group: not null, SettleMode: SettleMode.Explicit };
         if (Settles)
             _watch = ClientTimer.Create(Time, static consumer => ((Consumer)consumer!).Watch(), this);
@@ -67,6 +68,11 @@ internal sealed class Consumer
 
     /// <summary>Whether it is a member of a group that settles: what it is delivered is locked for it.</summary>
     public bool Settles { get; }
+
+    /// <summary>
+    /// Whether the application is still to be told that it has read up to the end. The reader's own.
+    /// </summary>
+    public bool AwaitsEnd { get; private set; }
 
     /// <summary>Whether nothing waits to be handed out.</summary>
     public bool IsDrained
@@ -127,6 +133,21 @@ internal sealed class Consumer
             Close();
             throw;
         }
+    }
+
+    /// <summary>
+    /// Tells the application when each partition has been read up to where it ended: it has worked on all of that, and
+    /// asks for more. Called by the reader.
+    /// </summary>
+    public void CheckEnd()
+    {
+        lock (Gate)
+        {
+            if (_subscriptions.Count == 0 || !_subscriptions.TrueForAll(static s => s.HasCaughtUp))
+                return;
+        }
+        AwaitsEnd = false;
+        Options.OnCaughtUp!();
     }
 
     /// <summary>Puts something into the queue. Called under the gate.</summary>

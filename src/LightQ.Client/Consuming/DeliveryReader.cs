@@ -413,6 +413,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                     return false;
             }
             EndRun();
+            if (consumer.AwaitsEnd)
+                consumer.CheckEnd();
             if (_workedOn != 0 && Window.AtATime == 0 && consumer.IsDrained)
                 Adapt(); // What the broker sends next depends on it.
             DeliveryLock last = Begins is null ? default : Lock;

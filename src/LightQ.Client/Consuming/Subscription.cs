@@ -26,6 +26,7 @@ internal sealed class Subscription : ClientStream
     private Connection? _connection;
     private Connection? _clock;
     private long _firstWantedOffset;
+    private long _caughtUpAt = long.MaxValue;
     private int _creditBytes;
     private WindowFrame _window;
     private Delivery _batch;
@@ -77,8 +78,15 @@ internal sealed class Subscription : ClientStream
     /// <summary>How many partitions the topic has, once it is subscribed to.</summary>
     public int PartitionCount { get; private set; }
 
-    /// <summary>One behind the last message that the reader was shown; the reader's own.</summary>
+    /// <summary>One behind the last offset that the reader has read, or passed over; the reader's own.</summary>
     public long ExpectedOffset { get; set; }
+
+    /// <summary>
+    /// Whether the reader has got to where the log ended when it was last subscribed to. False before it is.
+    /// </summary>
+    public bool HasCaughtUp => ExpectedOffset >= Volatile.Read(ref _caughtUpAt) || IsAtEnd;
+
+    private bool IsAtEnd => Volatile.Read(ref _firstWantedOffset) >= Volatile.Read(ref _caughtUpAt);
 
     public override bool HasUnanswered
     {
@@ -90,6 +98,8 @@ internal sealed class Subscription : ClientStream
     }
 
     public ConsumeOptions Options => _consumer.Options;
+
+    private StartPosition Start => Options.StartOf(Partition);
 
     /// <summary>Messages that were delivered to a member of a group and are not settled. Guarded by the gate.</summary>
     public int Held => _settlements?.Locks?.Open ?? 0;
@@ -177,7 +187,7 @@ internal sealed class Subscription : ClientStream
             bool resumes = !isGroup && _wasOpened;
             StartKind start = resumes
                 ? StartKind.Offset
-                : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
+                : Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
             if (isGroup && _wasOpened)
                 start = StartKind.Committed;
             connection.Outbox.Write(
@@ -186,7 +196,7 @@ internal sealed class Subscription : ClientStream
                     _partition,
                     Options.Group ?? "",
                     start,
-                    resumes ? _lastOffset + 1 : Options.Start.Value,
+                    resumes ? _lastOffset + 1 : Start.Value,
                     resumes ? _lastOffset : -1,
                     _lastEpoch,
                     _incarnation,
@@ -451,6 +461,8 @@ internal sealed class Subscription : ClientStream
     /// <summary>Reports a gap to the application, and ends the enumeration if the options say so.</summary>
     public void Report(MessageGap gap)
     {
+        ExpectedOffset =
+            gap.Reason == GapReason.Truncated ? gap.FirstOffset : Math.Max(ExpectedOffset, gap.LastOffset + 1);
         // Behind this gap its offsets come again, as other messages.
         if (gap.Reason == GapReason.Truncated)
             Volatile.Write(ref _firstWantedOffset, Math.Min(_firstWantedOffset, gap.FirstOffset));
@@ -526,15 +538,14 @@ internal sealed class Subscription : ClientStream
         // here.
         if (Options.Group is null && !isResumed)
             Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
+        // Also anew: what the log held may be gone after an unclean stop, and a new end would never be reached.
+        Volatile.Write(ref _caughtUpAt, subscribed.EndOffset);
         // An offset that the log no longer holds gives a gap, which may not get here on this connection.
         if (_lastOffset < 0)
         {
             _lastOffset =
-                (
-                    Options.Start.Kind == StartKind.Offset
-                        ? Math.Min(Options.Start.Value, subscribed.NextOffset)
-                        : subscribed.NextOffset
-                ) - 1;
+                (Start.Kind == StartKind.Offset ? Math.Min(Start.Value, subscribed.NextOffset) : subscribed.NextOffset)
+                - 1;
         }
 
         (_wasOpened, Refusal) = (true, null);

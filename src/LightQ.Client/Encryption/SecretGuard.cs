@@ -29,45 +29,13 @@ internal static class SecretGuard
     /// <see cref="ErrorCode.TlsRequired"/>: one of them is not of loopback.
     /// </exception>
     /// <exception cref="SocketException">The name is not known.</exception>
-    public static IPAddress[] Resolve(LightQClientOptions options) =>
-        Check(
-            options,
-            IPAddress.TryParse(options.Host, out IPAddress? address) ? [address] : Dns.GetHostAddresses(options.Host)
-        );
+    public static IPAddress[] Resolve(LightQClientOptions options) => Check(options, HostAddresses.Of(options.Host));
 
     /// <inheritdoc cref="Resolve"/>
     public static async Task<IPAddress[]> ResolveAsync(
         LightQClientOptions options,
         CancellationToken cancellationToken
-    ) =>
-        Check(
-            options,
-            IPAddress.TryParse(options.Host, out IPAddress? address)
-                ? [address]
-                : await Dns.GetHostAddressesAsync(options.Host, cancellationToken).ConfigureAwait(false)
-        );
-
-    /// <summary>Connects to the host, for a protocol that comes with its own client.</summary>
-    /// <inheritdoc cref="Resolve"/>
-    public static async ValueTask<Stream> ConnectAsync(
-        LightQClientOptions options,
-        int port,
-        CancellationToken cancellationToken
-    )
-    {
-        IPAddress[] addresses = await ResolveAsync(options, cancellationToken).ConfigureAwait(false);
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        try
-        {
-            await socket.ConnectAsync(addresses, port, cancellationToken).ConfigureAwait(false);
-            return new NetworkStream(socket, ownsSocket: true);
-        }
-        catch
-        {
-            socket.Dispose();
-            throw;
-        }
-    }
+    ) => Check(options, await HostAddresses.OfAsync(options.Host, cancellationToken).ConfigureAwait(false));
 
     private static IPAddress[] Check(LightQClientOptions options, IPAddress[] addresses)
     {

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Microsoft.Extensions.Configuration;
 
 namespace LightQ.Client.Hosting;
@@ -16,16 +15,28 @@ internal static class ClientSection
     )
     {
         [nameof(LightQClientOptions.Host)] = (options, value) => options with { Host = value },
-        [nameof(LightQClientOptions.DataPort)] = (options, value) => options with { DataPort = Number(value) },
-        [nameof(LightQClientOptions.ControlPort)] = (options, value) => options with { ControlPort = Number(value) },
+        [nameof(LightQClientOptions.DataPort)] = (options, value) =>
+            options with
+            {
+                DataPort = SectionValue.Number(value),
+            },
+        [nameof(LightQClientOptions.ControlPort)] = (options, value) =>
+            options with
+            {
+                ControlPort = SectionValue.Number(value),
+            },
         [nameof(LightQClientOptions.OtherBrokers)] = (options, value) => options with { OtherBrokers = Brokers(value) },
         [nameof(LightQClientOptions.User)] = (options, value) => options with { User = value },
         [nameof(LightQClientOptions.Password)] = (options, value) => options with { Password = value },
         [nameof(LightQClientOptions.Token)] = (options, value) => options with { Token = value },
         [nameof(LightQClientOptions.PasswordFile)] = (options, value) => options with { PasswordFile = value },
         [nameof(LightQClientOptions.TokenFile)] = (options, value) => options with { TokenFile = value },
-        [nameof(LightQClientOptions.Tls)] = (options, value) => options with { Tls = YesOrNo(value) },
-        [nameof(LightQClientOptions.Insecure)] = (options, value) => options with { Insecure = YesOrNo(value) },
+        [nameof(LightQClientOptions.Tls)] = (options, value) => options with { Tls = SectionValue.YesOrNo(value) },
+        [nameof(LightQClientOptions.Insecure)] = (options, value) =>
+            options with
+            {
+                Insecure = SectionValue.YesOrNo(value),
+            },
         [nameof(LightQClientOptions.CertificateAuthorityFile)] = (options, value) =>
             options with
             {
@@ -41,29 +52,33 @@ internal static class ClientSection
         [nameof(LightQClientOptions.ConnectTimeout)] = (options, value) =>
             options with
             {
-                ConnectTimeout = Time(value),
+                ConnectTimeout = SectionValue.Time(value),
             },
         [nameof(LightQClientOptions.WaitForBroker)] = (options, value) =>
             options with
             {
-                WaitForBroker = YesOrNo(value),
+                WaitForBroker = SectionValue.YesOrNo(value),
             },
         [nameof(LightQClientOptions.ReconnectDelay)] = (options, value) =>
             options with
             {
-                ReconnectDelay = Time(value),
+                ReconnectDelay = SectionValue.Time(value),
             },
         [nameof(LightQClientOptions.MaxReconnectDelay)] = (options, value) =>
             options with
             {
-                MaxReconnectDelay = Time(value),
+                MaxReconnectDelay = SectionValue.Time(value),
             },
         [nameof(LightQClientOptions.MaxSharedProducers)] = (options, value) =>
             options with
             {
-                MaxSharedProducers = Number(value),
+                MaxSharedProducers = SectionValue.Number(value),
             },
-        [nameof(LightQClientOptions.ReceiveMode)] = (options, value) => options with { ReceiveMode = Mode(value) },
+        [nameof(LightQClientOptions.ReceiveMode)] = (options, value) =>
+            options with
+            {
+                ReceiveMode = SectionValue.Word<ReceiveMode>(value),
+            },
     };
 
     /// <summary>
@@ -165,13 +180,12 @@ internal static class ClientSection
                 options is null
                 || Is(entry, nameof(LightQClientOptions.Password))
                 || Is(entry, nameof(LightQClientOptions.Token));
-            throw new ArgumentException($"'{entry.Path}' is {(isSecret ? "wrong" : $"'{value}'")}: {Reason(e)}", e);
+            throw new ArgumentException(
+                $"'{entry.Path}' is {(isSecret ? "wrong" : $"'{value}'")}: {SectionValue.Reason(e)}",
+                e
+            );
         }
     }
-
-    // Without what the framework appends of parameters, which are not the user's.
-    private static string Reason(Exception e) =>
-        e is ArgumentException { ParamName: { } name } ? e.Message.Split($" (Parameter '{name}')")[0] : e.Message;
 
     private static bool Is(IConfigurationSection entry, string key) =>
         string.Equals(entry.Key, key, StringComparison.OrdinalIgnoreCase);
@@ -183,23 +197,4 @@ internal static class ClientSection
         value.Contains('@')
             ? throw new FormatException("Brokers like n2:5700,n3:5700 are wanted, without a user.")
             : [.. LightQClientOptions.Parse($"lightq://{value}").Brokers];
-
-    private static int Number(string value) =>
-        int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
-            ? number
-            : throw new FormatException("A whole number is wanted.");
-
-    private static bool YesOrNo(string value) =>
-        bool.TryParse(value, out bool yes) ? yes : throw new FormatException("True or false is wanted.");
-
-    private static TimeSpan Time(string value) =>
-        value.Contains(':', StringComparison.Ordinal)
-        && TimeSpan.TryParse(value, CultureInfo.InvariantCulture, out TimeSpan time)
-            ? time
-            : throw new FormatException("A time like 00:00:05 is wanted: hours, minutes and seconds.");
-
-    private static ReceiveMode Mode(string value) =>
-        Enum.TryParse(value, ignoreCase: true, out ReceiveMode mode) && Enum.IsDefined(mode)
-            ? mode
-            : throw new FormatException($"One of {string.Join(", ", Enum.GetNames<ReceiveMode>())} is wanted.");
 }

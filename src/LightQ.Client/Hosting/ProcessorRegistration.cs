@@ -16,4 +16,14 @@ internal sealed record ProcessorRegistration(
     Func<IServiceProvider, IMessageHandler> Make,
     Action<IServiceProvider, LightQProcessor>? Configure,
     object? ClientKey
-);
+)
+{
+    /// <summary>How it works, of code and configuration.</summary>
+    public ProcessorOptions ReadOptions(IEnumerable<ProcessorChange> changes)
+    {
+        ProcessorOptions options = Options ?? new ProcessorOptions();
+        foreach (ProcessorChange change in changes.Where(c => c.IsOf(this)))
+            options = ProcessorSection.Read(change.Section, options);
+        return options;
+    }
+}

@@ -26,7 +26,11 @@ internal sealed class ProcessorService : BackgroundService
         _start = services.Of<StartService>(registration.ClientKey);
         LightQClient client = services.Of<LightQClient>(registration.ClientKey);
         _logger = client.Logger;
-        _processor = client.CreateProcessor(registration.Topic, registration.Group, registration.Options);
+        _processor = client.CreateProcessor(
+            registration.Topic,
+            registration.Group,
+            registration.ReadOptions(services.GetServices<ProcessorChange>())
+        );
         _processor.ProcessMessageAsync += HandleAsync;
         _processor.Probe = ProbeAsync;
         registration.Configure?.Invoke(services, _processor);

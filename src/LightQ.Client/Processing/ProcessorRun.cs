@@ -515,11 +515,16 @@ internal sealed class ProcessorRun(
             return false;
         // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
         string reason = $"{error.GetType().Name}: {error.Message}";
-        SettleOutcome outcome = await held
-            .Message.AbandonAsync(
-                reason: reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength]
-            )
-            .ConfigureAwait(false);
+        if (reason.Length > ProtocolLimits.ReasonLength)
+            reason = reason[..ProtocolLimits.ReasonLength];
+        RetryRule? rule = RetryRule.Find(options.Retries, error);
+        if (rule is { Delay: null })
+        {
+            if (await held.Message.DeadLetterAsync(reason).ConfigureAwait(false) == SettleOutcome.Done)
+                _failures.LastDelivery(error, held.Message);
+            return true;
+        }
+        SettleOutcome outcome = await held.Message.AbandonAsync(rule?.Delay, reason).ConfigureAwait(false);
         if (
             outcome == SettleOutcome.Done
             && held.Message.DeliveryLock.Terms is { } terms

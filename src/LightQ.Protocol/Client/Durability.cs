@@ -1,9 +1,12 @@
+using System.Text.Json.Serialization;
+
 namespace LightQ.Client;
 
 /// <summary>
 /// How safe a batch is; higher values are safer. In a request it is the ack level, in an ack the level that was
 /// reached.
 /// </summary>
+[JsonConverter(typeof(JsonStringEnumConverter<Durability>))]
 public enum Durability : byte
 {
     /// <summary>In a request: the topic's default ack level. Never in an answer.</summary>

@@ -1,9 +1,12 @@
+using System.Text.Json.Serialization;
+
 namespace LightQ.Client;
 
 /// <summary>
 /// Why a request was rejected. The same numbers are used in data-plane frames, in the <c>lightq-error-code</c> trailer
 /// of the control plane, and in the SDK's exception. A number is never used again, even after its code was removed.
 /// </summary>
+[JsonConverter(typeof(JsonStringEnumConverter<ErrorCode>))]
 public enum ErrorCode : ushort
 {
     /// <summary>No error.</summary>

@@ -1,6 +1,9 @@
+using System.Text.Json.Serialization;
+
 namespace LightQ.Client;
 
 /// <summary>Why the messages of some offsets are not delivered.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<GapReason>))]
 public enum GapReason : byte
 {
     /// <summary>The subscriber was too slow, and its slow policy drops messages.</summary>

@@ -1,6 +1,9 @@
+using System.Text.Json.Serialization;
+
 namespace LightQ.Client;
 
 /// <summary>The result of a settlement.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<SettleOutcome>))]
 public enum SettleOutcome : ushort
 {
     /// <summary>The broker has carried it out.</summary>

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
+using System.Text.Unicode;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
 using Google.Protobuf.WellKnownTypes;
@@ -14,7 +15,6 @@ namespace LightQ.Server.Json;
 internal static class JsonRequest
 {
     private static readonly JsonParser Parser = new(JsonParser.Settings.Default);
-    private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     /// <summary>Reads a request.</summary>
     /// <param name="route">Whose it is.</param>
@@ -31,7 +31,11 @@ internal static class JsonRequest
     {
         if (!route.HasBody && !body.IsEmpty)
             throw Refuse($"{route.Verb} {route.Pattern} takes no body; what it asks for are parameters");
-        IMessage request = Parse(route, body.IsEmpty ? "{}" : Decode(body), "The body");
+        if (body.StartsWith(Encoding.UTF8.Preamble))
+            body = body[Encoding.UTF8.Preamble.Length..];
+        if (!Utf8.IsValid(body))
+            throw Refuse("The body is no UTF-8");
+        IMessage request = Parse(route, body.IsEmpty ? "{}"u8 : body, "The body");
         ReadQuery(route, query, request);
         foreach (FieldDescriptor field in route.PathFields)
         {
@@ -41,18 +45,6 @@ internal static class JsonRequest
             field.Accessor.SetValue(request, value);
         }
         return request;
-    }
-
-    private static string Decode(ReadOnlySpan<byte> body)
-    {
-        try
-        {
-            return Utf8.GetString(body);
-        }
-        catch (DecoderFallbackException)
-        {
-            throw Refuse("The body is no UTF-8");
-        }
     }
 
     private static void ReadQuery(
@@ -90,7 +82,7 @@ internal static class JsonRequest
         writer.WriteEndObject();
         writer.Flush();
         if (json.WrittenCount > "{}".Length)
-            request.MergeFrom(Parse(route, Utf8.GetString(json.WrittenSpan), "A parameter").ToByteString());
+            request.MergeFrom(Parse(route, json.WrittenSpan, "A parameter").ToByteString());
     }
 
     /// <summary>
@@ -113,13 +105,20 @@ internal static class JsonRequest
         return string.Join(", ", names.DefaultIfEmpty("none"));
     }
 
-    private static IMessage Parse(JsonRoute route, string json, string what)
+    private static IMessage Parse(JsonRoute route, ReadOnlySpan<byte> json, string what)
     {
         try
         {
-            return Parser.Parse(json, route.Method.InputType);
+            return Parser.Parse(JsonFields.Read(json, route.Method.InputType), route.Method.InputType);
         }
-        catch (Exception e) when (e is InvalidProtocolBufferException or InvalidJsonException)
+        // An invalid operation is a text with half of a character.
+        catch (Exception e)
+            when (e
+                    is JsonException
+                        or InvalidOperationException
+                        or InvalidProtocolBufferException
+                        or InvalidJsonException
+            )
         {
             throw Refuse($"{what} is no {route.Method.InputType.Name} in JSON: {e.Message.TrimEnd('.')}");
         }

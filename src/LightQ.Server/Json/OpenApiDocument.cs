@@ -36,7 +36,8 @@ internal sealed class OpenApiDocument
         _json.WriteString("version", "v1");
         _json.WriteString(
             "description",
-            "Bytes are base64, 64-bit numbers strings, durations seconds with an s, such as \"2.5s\"."
+            "Bytes are base64, 64-bit numbers strings, durations seconds with an s, such as \"2.5s\". A request may "
+                + "write each field of bytes as text, with Text behind its name."
         );
         _json.WriteEndObject();
         WriteSecurity();

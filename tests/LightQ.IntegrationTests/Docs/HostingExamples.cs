@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
@@ -27,6 +28,19 @@ internal sealed class Billing(Ledger ledger) : IMessageHandler<Order>
         ledger.AddAsync(order, args.CancellationToken);
 }
 // SHOWN: end
+
+/// <summary>A processor with options from the configuration.</summary>
+internal static class ProcessorExamples
+{
+    public static void Register(IHostApplicationBuilder builder)
+    {
+        // SHOWN: options
+        IConfigurationSection section = builder.Configuration.GetSection("Orders:Processor");
+        builder.Services.AddLightQProcessor<Billing, Order>("orders", "billing");
+        builder.Services.ConfigureLightQProcessor("orders", "billing", section);
+        // SHOWN: end
+    }
+}
 
 /// <summary>Two brokers, each with a client of its own.</summary>
 internal static class KeyedExamples

@@ -39,6 +39,21 @@ internal sealed class ProcessingExamples(LightQClient client)
         Errors.Enqueue(Console.ToString());
     }
 
+    public static ProcessorOptions Retry()
+    {
+        // SHOWN: retries
+        var options = new ProcessorOptions
+        {
+            Retries =
+            [
+                RetryRule.DeadLetter<FormatException>(),
+                RetryRule.After<HttpRequestException>(TimeSpan.FromMinutes(1)),
+            ],
+        };
+        // SHOWN: end
+        return options;
+    }
+
     public void Pause(LightQProcessor processor)
     {
         // SHOWN: pause

@@ -269,6 +269,31 @@ public sealed class StartTests
         }
     }
 
+    /// <summary>Many a hosts file says one of both.</summary>
+    [Theory]
+    [InlineData("127.0.0.1", Client.ReceiveMode.Async)]
+    [InlineData("127.0.0.1", Client.ReceiveMode.Thread)]
+    [InlineData("::1", Client.ReceiveMode.Async)]
+    [InlineData("::1", Client.ReceiveMode.Thread)]
+    public async Task Localhost_is_either_address_of_loopback(string bind, Client.ReceiveMode mode)
+    {
+        var address = IPAddress.Parse(bind);
+        Assert.SkipUnless(Socket.OSSupportsIPv6, "This machine has no IPv6.");
+        await using LightQServer server = await StartAsync(LightQServerOptions.InProcess with { Bind = address });
+        await using var client = new Client.LightQClient(
+            new Client.LightQClientOptions
+            {
+                Host = "localhost",
+                DataPort = server.DataPort,
+                ControlPort = server.ControlPort,
+                ReceiveMode = mode,
+            }
+        );
+        CancellationToken cancelled = TestContext.Current.CancellationToken;
+        await client.Topics.CreateAsync(new Client.TopicSpec("orders"), cancelled);
+        await client.PublishAsync("orders", "a", cancellationToken: cancelled);
+    }
+
     [Fact]
     public async Task Without_a_data_directory_a_temporary_one_goes_with_the_server()
     {

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net;
+using System.Net.Http.Json;
 using LightQ.Client;
 using LightQ.Testing;
 using LightQ.TestShop;
@@ -8,6 +9,7 @@ using Microsoft.AspNetCore.Mvc.Testing;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
 using Xunit;
 
@@ -65,6 +67,34 @@ public sealed class WebTestTests(WebTestTests.Brokers brokers) : IClassFixture<W
         Assert.True(
             DateTimeOffset.Parse(now, CultureInfo.InvariantCulture) > TimeProvider.System.GetUtcNow().AddHours(23)
         );
+    }
+
+    [Fact]
+    public async Task A_live_stream_goes_on_behind_what_a_browser_saw_and_ends_with_its_host()
+    {
+        await using WebApplicationFactory<Orders> shop = Shop("{}", web => web.UseLightQ(brokers.Test));
+        using HttpClient http = shop.CreateClient();
+        using HttpResponseMessage first = await http.PostAsync("/orders/seen", null, Cancel);
+        PublishAck seen = (await first.Content.ReadFromJsonAsync<PublishAck>(Cancel))!;
+        using (await http.PostAsync("/orders/missed", null, Cancel))
+        {
+            // Stored.
+        }
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/orders/live");
+        request.Headers.Add("Last-Event-ID", seen.Position.ToString());
+        using HttpResponseMessage live = await http.SendAsync(
+            request,
+            HttpCompletionOption.ResponseHeadersRead,
+            Cancel
+        );
+        Assert.Equal("text/event-stream", live.Content.Headers.ContentType?.MediaType);
+        using var reader = new StreamReader(await live.Content.ReadAsStreamAsync(Cancel));
+        Assert.Equal(
+            ["event: order", "data: missed", $"id: {seen.Partition}/{seen.Offset + 1}"],
+            [await reader.ReadLineAsync(Cancel), await reader.ReadLineAsync(Cancel), await reader.ReadLineAsync(Cancel)]
+        );
+        shop.Services.GetRequiredService<IHostApplicationLifetime>().StopApplication();
+        Assert.Equal("", (await reader.ReadToEndAsync(Cancel).WaitAsync(TimeSpan.FromSeconds(30), Cancel)).Trim());
     }
 
     [Fact]

@@ -242,19 +242,29 @@ public sealed class JsonGatewayTests
             ("POST", "/v1/topics", "{", "The body"),
             ("POST", "/v1/topics", "[]", "The body"),
             ("POST", "/v1/topics", "null", ""),
-            ("POST", "/v1/topics", "{\"name\": 5}", "The body"),
+            ("POST", "/v1/topics", "{\"name\": 5}", "name is 5"),
             ("POST", "/v1/topics", "{\"nmae\": \"x\"}", "nmae"),
             ("POST", "/v1/topics", "{\"name\": \"x\"} {}", "The body"),
             ("POST", "/v1/topics", new string('[', 5000), "The body"),
-            ("POST", "/v1/topics/orders:publish", "{\"messages\": [{\"body\": \"%\"}]}", "The body"),
-            ("POST", "/v1/topics/orders:publish", "{\"messages\": [{\"timeToLive\": \"x\"}]}", "The body"),
+            (
+                "POST",
+                "/v1/topics/orders:publish",
+                "{\"messages\": [{\"body\": \"%\"}]}",
+                "messages[0].body is no base64"
+            ),
+            (
+                "POST",
+                "/v1/topics/orders:publish",
+                "{\"messages\": [{\"timeToLive\": \"x\"}]}",
+                "messages[0].timeToLive is 'x'"
+            ),
             ("POST", "/v1/topics/orders:publish", "{\"topic\": \"others\"}", "the path has another value"),
             ("POST", "/v1/topics/orders:publish?partition=0", "{}", "no parameter"),
-            ("GET", "/v1/topics?page_size=x", null, "A parameter"),
+            ("GET", "/v1/topics?page_size=x", null, "pageSize is 'x'"),
             ("GET", "/v1/topics?page_size=1&page_size=2", null, "2 times"),
             ("GET", "/v1/topics?nmae=x", null, "allowed: pageSize"),
             ("GET", "/v1/topics", "{}", "takes no body"),
-            ("GET", "/v1/topics/orders/stats?partition=", null, "A parameter"),
+            ("GET", "/v1/topics/orders/stats?partition=", null, "partition is ''"),
         ];
         foreach ((string verb, string path, string? body, string what) in wrong)
             (await server.SendAsync(verb, path, body)).Refuses(400, "InvalidArgument", what);
@@ -443,6 +453,36 @@ public sealed class JsonGatewayTests
             };
             using HttpResponseMessage answer = await server.Web.SendAsync(simple, Cancelled);
             Assert.Equal(isAllowed, answer.Headers.Contains("Access-Control-Allow-Origin"));
+        }
+    }
+
+    [Fact]
+    public async Task A_message_may_be_text_behind_a_byte_order_mark_and_a_compressed_body_is_none_of_json()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        byte[] body = [0xEF, 0xBB, 0xBF, .. Encoding.UTF8.GetBytes("""{"messages":[{"bodyText":"ä"}]}""")];
+        Assert.Equal(HttpStatusCode.OK, await PublishAsync(null));
+        Assert.Equal(HttpStatusCode.OK, await PublishAsync("identity"));
+        Assert.Equal(HttpStatusCode.UnsupportedMediaType, await PublishAsync("gzip"));
+        Assert.Equal(HttpStatusCode.UnsupportedMediaType, await PublishAsync("x-mine"));
+        JsonAnswer stored = await server.SendAsync("POST", "/v1/topics/orders:browse", "{}");
+        Assert.Equal(
+            ["w6Q=", "w6Q="],
+            stored["messages"].EnumerateArray().Select(m => m.GetProperty("body").GetString()!)
+        );
+
+        async Task<HttpStatusCode> PublishAsync(string? encoding)
+        {
+            using var content = new ByteArrayContent(body) { Headers = { ContentType = new("application/json") } };
+            if (encoding is not null)
+                content.Headers.ContentEncoding.Add(encoding);
+            using HttpResponseMessage response = await server.Web.PostAsync(
+                "/v1/topics/orders:publish",
+                content,
+                Cancelled
+            );
+            return response.StatusCode;
         }
     }
 

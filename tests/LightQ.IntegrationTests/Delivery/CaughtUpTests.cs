@@ -1,0 +1,145 @@
+using LightQ.Client;
+using LightQ.Tests.Shared;
+using Xunit;
+using TopicKind = LightQ.Client.TopicKind;
+
+namespace LightQ.IntegrationTests.Delivery;
+
+/// <summary>
+/// A reader is told when it has read what there was, and comes back to where it was in each partition.
+/// </summary>
+public sealed class CaughtUpTests
+{
+    private readonly ManualTime _time = new();
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task A_reader_has_caught_up_behind_its_last_message_also_where_what_follows_is_passed_over()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using LightQClient client = await ConnectAsync(server, partitions: 4);
+        await PublishAsync(client, "t/0", "a", "b", "c");
+        await PublishAsync(client, "t/1", "d");
+        await client.Topics.TruncateAsync("t", null, 1, Cancelled); // Partition 1 is empty, and does not begin at 0.
+        PublishAck delayed = await DelayAsync(client, "t/0");
+        await DelayAsync(client, "t/2");
+        await client.Messages.CancelScheduledAsync("t", delayed.Position, Cancelled);
+
+        var seen = new List<string>();
+        var options = new ConsumeOptions { Start = StartPosition.Earliest, OnCaughtUp = () => seen.Add("caught up") };
+        await foreach (Message message in client.ConsumeAsync("t", options, Cancelled))
+        {
+            seen.Add(message.GetText());
+            if (seen.Count == 3)
+                _ = Task.Run(() => PublishAfterAsync(client, seen), Cancelled);
+            if (message.GetText() == "late")
+                break;
+        }
+        Assert.Equal(["a", "b", "c", "caught up", "late"], seen);
+    }
+
+    [Fact]
+    public async Task A_reader_of_an_empty_topic_has_caught_up_at_once_and_one_from_now_on_too()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using LightQClient client = await ConnectAsync(server, partitions: 1);
+        await CaughtUpAsync(StartPosition.Earliest);
+        await PublishAsync(client, "t", "a");
+        await CaughtUpAsync(StartPosition.Latest);
+        await DelayAsync(client, "t");
+        await CaughtUpAsync(StartPosition.Offset(3)); // What is there is not due.
+
+        async Task CaughtUpAsync(StartPosition start)
+        {
+            var caughtUp = new TaskCompletionSource();
+            var options = new ConsumeOptions { Start = start, OnCaughtUp = caughtUp.SetResult };
+            await using IAsyncEnumerator<Message> reader = client
+                .ConsumeAsync("t", options, Cancelled)
+                .GetAsyncEnumerator(Cancelled);
+            ValueTask<bool> next = reader.MoveNextAsync();
+            await caughtUp.Task.WaitAsync(TimeSpan.FromSeconds(30), Cancelled);
+            Assert.False(next.IsCompleted);
+            await PublishAsync(client, "t", "next");
+            Assert.True(await next);
+        }
+    }
+
+    [Fact]
+    public async Task A_checkpoint_has_a_position_for_each_partition_and_passes_over_one_that_breaks_its_reader()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using LightQClient client = await ConnectAsync(server, partitions: 3);
+        await PublishAsync(client, "t/0", "a0", "a1", "a2");
+        await PublishAsync(client, "t/1", "b0", "b1");
+        await PublishAsync(client, "t/2", "c0");
+        var checkpoint = new Dictionary<int, MessagePosition>();
+        await foreach (Message message in client.ConsumeAsync("t", From([]), Cancelled))
+        {
+            if (message.GetText() is "a0" or "b0")
+                checkpoint[message.Partition] = message.Position;
+            if (checkpoint.Count == 2)
+                break;
+        }
+        Assert.Equal(["a1", "a2", "b1", "c0"], await ReadAsync(4));
+        // "a1" breaks its reader: it is the last that was seen.
+        checkpoint[0] = MessagePosition.Parse("0/1");
+        Assert.Equal(["a2", "b1", "c0"], await ReadAsync(3));
+
+        Assert.Throws<ArgumentException>(() => From([new(0, 1), new(0, 2)]));
+        Assert.Throws<ArgumentException>(() => From([new(0, -1)]));
+        Assert.Throws<ArgumentException>(() => client.ConsumeAsync("t", From([new(0, 1)]) with { Group = "g" }));
+        Assert.Throws<ArgumentException>(() =>
+            client.ConsumeAsync("t", new ConsumeOptions { Group = "g", OnCaughtUp = static () => { } })
+        );
+        Assert.False(MessagePosition.TryParse("1", null, out _));
+        Assert.False(MessagePosition.TryParse("1/-1", null, out _));
+        Assert.Equal("\"3/1234\"", System.Text.Json.JsonSerializer.Serialize(new MessagePosition(3, 1234)));
+
+        async Task<IEnumerable<string>> ReadAsync(int count)
+        {
+            var read = new List<string>();
+            await foreach (Message message in client.ConsumeAsync("t", From([.. checkpoint.Values]), Cancelled))
+            {
+                read.Add(message.GetText());
+                if (read.Count == count)
+                    break;
+            }
+            return read.Order(StringComparer.Ordinal);
+        }
+
+        static ConsumeOptions From(MessagePosition[] positions) =>
+            new() { Start = StartPosition.Earliest, StartAfter = positions };
+    }
+
+    private static async Task PublishAfterAsync(LightQClient client, List<string> seen)
+    {
+        // The reader waits when it has said so.
+        await Eventually.TrueAsync(() => seen.Count == 4, TimeSpan.FromSeconds(30), () => "The reader says nothing.");
+        await PublishAsync(client, "t/3", "late");
+    }
+
+    private async Task<LightQClient> ConnectAsync(TestServer server, int partitions)
+    {
+        var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { TimeProvider = _time });
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = partitions },
+            Cancelled
+        );
+        return client;
+    }
+
+    private static async Task PublishAsync(LightQClient client, string topic, params string[] bodies)
+    {
+        foreach (string body in bodies)
+            await client.PublishAsync(topic, body, cancellationToken: Cancelled);
+    }
+
+    private static async Task<PublishAck> DelayAsync(LightQClient client, string topic) =>
+        await client.PublishAsync(
+            topic,
+            "delayed",
+            options: new PublishOptions { Delay = TimeSpan.FromHours(1) },
+            cancellationToken: Cancelled
+        );
+}
