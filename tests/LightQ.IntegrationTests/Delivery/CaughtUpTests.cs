@@ -88,9 +88,15 @@ public sealed class CaughtUpTests
 
         Assert.Throws<ArgumentException>(() => From([new(0, 1), new(0, 2)]));
         Assert.Throws<ArgumentException>(() => From([new(0, -1)]));
-        Assert.Throws<ArgumentException>(() => client.ConsumeAsync("t", From([new(0, 1)]) with { Group = "g" }));
         Assert.Throws<ArgumentException>(() =>
-            client.ConsumeAsync("t", new ConsumeOptions { Group = "g", OnCaughtUp = static () => { } })
+            client.ConsumeAsync("t", From([new(0, 1)]) with { Group = "g" }, TestContext.Current.CancellationToken)
+        );
+        Assert.Throws<ArgumentException>(() =>
+            client.ConsumeAsync(
+                "t",
+                new ConsumeOptions { Group = "g", OnCaughtUp = static () => { } },
+                TestContext.Current.CancellationToken
+            )
         );
         Assert.False(MessagePosition.TryParse("1", null, out _));
         Assert.False(MessagePosition.TryParse("1/-1", null, out _));
