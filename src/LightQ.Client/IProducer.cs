@@ -21,7 +21,7 @@ public interface IProducer<T>
     /// Publishes a value and waits for its ack. While the host still waits for its broker, it first waits until the
     /// producer is open.
     /// </summary>
-    /// <param name="value">The value; do not change it before the ack.</param>
+    /// <param name="value">The value; serialized before the method returns.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null; as for <see cref="Producer{T}.PublishAsync"/>.</param>
     /// <param name="options">When the message is delivered and how long it is of use.</param>

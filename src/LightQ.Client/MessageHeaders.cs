@@ -69,6 +69,9 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
         Count++;
     }
 
+    /// <summary>The headers as they are now.</summary>
+    internal MessageHeaders Copy() => new(Encoded.ToArray(), Count);
+
     /// <summary>Headers that say a body's media type, by the id that stands for the name.</summary>
     /// <param name="headers">The others; null for none. Returned as they are if they say one already.</param>
     /// <param name="contentType">The media type.</param>

@@ -37,6 +37,8 @@ public readonly struct MessageKey
         Check();
     }
 
+    private MessageKey(in MessageKey other, byte[] bytes) => (this, _bytes) = (other, bytes);
+
     /// <summary>Whether there is a key; it may be empty.</summary>
     public bool HasValue { get; }
 
@@ -63,6 +65,9 @@ public readonly struct MessageKey
 
     /// <summary>The key of a tombstone.</summary>
     internal MessageKey Bury() => this with { IsBuried = true };
+
+    /// <summary>The key, with bytes of its own.</summary>
+    internal MessageKey Copy() => new(this, _bytes.ToArray());
 
     /// <summary>The partition that it belongs to.</summary>
     internal int PartitionOf(int partitionCount)

@@ -1,4 +1,6 @@
+using System.Buffers;
 using LightQ.Client.Connections;
+using LightQ.Client.Publishing;
 using LightQ.Client.Timing;
 
 namespace LightQ.Client.Hosting;
@@ -6,8 +8,8 @@ namespace LightQ.Client.Hosting;
 /// <summary>The producer of a host: one after the other, each opened when what ended the one before is gone.</summary>
 /// <typeparam name="T">What is published.</typeparam>
 /// <remarks>
-/// Thread-safe. What is published while the next one is opened for the first time waits for it; after that it fails
-/// with the cause until one is open. A producer that was fenced has ended for good, unless it is to take over.
+/// Thread-safe. What is published while the next one is opened for the first time waits for it, in order; after that
+/// it fails with the cause until one is open. A producer that was fenced has ended for good, unless it is to take over.
 /// </remarks>
 internal sealed class HostedProducer<T>(
     LightQClient client,
@@ -19,7 +21,7 @@ internal sealed class HostedProducer<T>(
 {
     private readonly Lock _gate = new();
     private readonly CancellationTokenSource _closing = new();
-    private TaskCompletionSource<Producer<T>> _current = NewSource();
+    private Opening _current = new();
     private LightQException? _cause; // Of the last one's end, until the next one is open.
     private long _tookOver;
 
@@ -33,7 +35,7 @@ internal sealed class HostedProducer<T>(
         {
             if (Volatile.Read(ref _cause) is { } cause)
                 return cause;
-            Task<Producer<T>> current = Current;
+            Task<Producer<T>> current = Current.Opened;
             return current.IsCompletedSuccessfully
                 ? current.Result.Raw.Failure
                 : current.Exception?.InnerException as LightQException;
@@ -42,7 +44,7 @@ internal sealed class HostedProducer<T>(
 
     private TimeProvider Time => client.Options.ConnectionTime;
 
-    private Task<Producer<T>> Current => Volatile.Read(ref _current).Task;
+    private Opening Current => Volatile.Read(ref _current);
 
     public ValueTask<PublishAck> PublishAsync(
         T value,
@@ -52,17 +54,25 @@ internal sealed class HostedProducer<T>(
         CancellationToken cancellationToken = default
     )
     {
-        Task<Producer<T>> current = Current;
-        return current.IsCompletedSuccessfully
-            ? current.Result.PublishAsync(value, key, headers, options, cancellationToken)
-            : PublishLaterAsync(current, value, key, headers, options, cancellationToken);
+        EarlyPublish? early = null;
+        while (true)
+        {
+            Opening current = Current;
+            if (current.Early.Ready is not null)
+                return current.Opened.Result.PublishAsync(value, key, headers, options, cancellationToken);
+            if (current.Opened.IsFaulted)
+                return ValueTask.FromException<PublishAck>(ReasonOf(current.Opened.Exception.InnerException!));
+            early ??= Early(value, key, headers, options, cancellationToken);
+            if (current.Early.TryAdd(early))
+                return early.AckAsync();
+        }
     }
 
     public async ValueTask<Producer<T>> GetAsync(CancellationToken cancellationToken = default)
     {
         try
         {
-            return await Current.WaitAsync(cancellationToken).ConfigureAwait(false);
+            return await Current.Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (LightQException e)
         {
@@ -72,19 +82,22 @@ internal sealed class HostedProducer<T>(
 
     public async Task OpenAsync(CancellationToken cancellationToken)
     {
-        TaskCompletionSource<Producer<T>> current = Volatile.Read(ref _current);
-        if (current.Task.IsCompleted)
+        Opening current = Current;
+        if (current.Opened.IsCompleted)
             return;
         Producer<T> producer = await client
             .CreateProducerAsync(topic, serializer, options, cancellationToken)
             .ConfigureAwait(false);
-        if (current.TrySetResult(producer))
-            Follow(producer);
-        else
+        if (!current.TrySet(producer))
+        {
             await producer.DisposeAsync().ConfigureAwait(false);
+            return;
+        }
+        Follow(producer);
+        current.GiveEarly();
     }
 
-    public void GiveUp(Exception reason) => Fail(Volatile.Read(ref _current), reason);
+    public void GiveUp(Exception reason) => Current.Fail(reason);
 
     public async Task CloseAsync(CancellationToken cancellationToken)
     {
@@ -92,7 +105,7 @@ internal sealed class HostedProducer<T>(
         lock (_gate)
         {
             Stop();
-            current = _current.Task;
+            current = _current.Opened;
         }
         if (current.IsCompletedSuccessfully)
         {
@@ -112,35 +125,20 @@ internal sealed class HostedProducer<T>(
         _closing.Dispose();
     }
 
-    private static TaskCompletionSource<Producer<T>> NewSource() =>
-        new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private static Exception ReasonOf(Exception failure) => failure is LightQException e ? e.Copy() : failure;
 
-    private static void Fail(TaskCompletionSource<Producer<T>> producer, Exception reason)
-    {
-        producer.TrySetException(reason);
-        // Looked at: perhaps nobody waits for it.
-        _ = producer.Task.Exception;
-    }
-
-    private static async ValueTask<PublishAck> PublishLaterAsync(
-        Task<Producer<T>> current,
+    private EarlyPublish Early(
         T value,
-        MessageKey key,
+        in MessageKey key,
         MessageHeaders? headers,
-        PublishOptions options,
+        in PublishOptions options,
         CancellationToken cancellationToken
     )
     {
-        Producer<T> producer;
-        try
-        {
-            producer = await current.WaitAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (LightQException e)
-        {
-            throw e.Copy();
-        }
-        return await producer.PublishAsync(value, key, headers, options, cancellationToken).ConfigureAwait(false);
+        var body = new ArrayBufferWriter<byte>();
+        serializer.Serialize(value, body);
+        headers = MessageHeaders.WithContentType(headers, serializer.ContentType);
+        return new EarlyPublish(body.WrittenSpan, key, headers, options, cancellationToken);
     }
 
     /// <summary>Opens another one when this one has ended.</summary>
@@ -158,7 +156,7 @@ internal sealed class HostedProducer<T>(
         bool isFenced = reason.Code == ErrorCode.Fenced;
         if (isFenced && whenFenced == FencedAction.Fail)
             return;
-        TaskCompletionSource<Producer<T>> next = NewSource();
+        var next = new Opening();
         long before = 0;
         lock (_gate)
         {
@@ -167,7 +165,7 @@ internal sealed class HostedProducer<T>(
             if (isFenced)
                 (before, _tookOver) = (_tookOver, Time.GetTimestamp());
             if (WaitBehind(before) > TimeSpan.Zero)
-                Fail(next, reason);
+                next.Fail(reason);
             Volatile.Write(ref _cause, reason);
             Volatile.Write(ref _current, next);
         }
@@ -230,25 +228,30 @@ internal sealed class HostedProducer<T>(
 
     private async Task PutAsync(Producer<T> producer)
     {
+        Opening current;
         bool isClosing;
         lock (_gate)
         {
+            current = _current;
             isClosing = _closing.IsCancellationRequested;
             if (!isClosing)
             {
-                if (!_current.TrySetResult(producer))
+                if (!current.TrySet(producer))
                 {
-                    TaskCompletionSource<Producer<T>> next = NewSource();
-                    next.SetResult(producer);
-                    Volatile.Write(ref _current, next);
+                    current = new Opening();
+                    current.TrySet(producer);
+                    Volatile.Write(ref _current, current);
                 }
                 Volatile.Write(ref _cause, null);
             }
         }
         if (isClosing)
+        {
             await producer.DisposeAsync().ConfigureAwait(false);
-        else
-            Follow(producer);
+            return;
+        }
+        Follow(producer);
+        current.GiveEarly();
     }
 
     private void FailUntilOpen(LightQException cause)
@@ -256,9 +259,35 @@ internal sealed class HostedProducer<T>(
         lock (_gate)
         {
             Volatile.Write(ref _cause, cause);
-            if (_current.Task.IsCompleted)
-                Volatile.Write(ref _current, NewSource());
-            Fail(_current, cause);
+            if (_current.Opened.IsCompleted)
+                Volatile.Write(ref _current, new Opening());
+            _current.Fail(cause);
+        }
+    }
+
+    /// <summary>One producer: what is published before it is open, and whether it opens.</summary>
+    private sealed class Opening
+    {
+        private readonly TaskCompletionSource<Producer<T>> _opened = new(
+            TaskCreationOptions.RunContinuationsAsynchronously
+        );
+
+        public Task<Producer<T>> Opened => _opened.Task;
+
+        public EarlyPublishes Early { get; } = new();
+
+        /// <summary>It is open; <see cref="GiveEarly"/> is next, outside of every lock.</summary>
+        public bool TrySet(Producer<T> producer) => _opened.TrySetResult(producer);
+
+        public void GiveEarly() => Early.TryOpen(Opened.Result.Raw, mayLeave: false);
+
+        public void Fail(Exception reason)
+        {
+            if (!_opened.TrySetException(reason))
+                return;
+            _ = Opened.Exception; // Looked at: perhaps nobody waits for it.
+            foreach (EarlyPublish early in Early.End())
+                early.Fail(ReasonOf(reason));
         }
     }
 }

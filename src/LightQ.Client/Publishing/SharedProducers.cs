@@ -14,7 +14,8 @@ namespace LightQ.Client.Publishing;
 /// kept: for another topic the one of them that was used longest ago is given up. One with messages under way never is,
 /// so there are more of them for as long as more topics are published to at once. A producer that was given up, or has
 /// failed for good, takes nothing, which a publish learns before its message is taken: the topic's next producer gets
-/// it, in the same call, and is opened behind the end of the one before.
+/// it, in the same call, and is opened behind the end of the one before. The messages of one caller stay in order
+/// through all of it: see <see cref="EarlyPublishes"/>.
 /// </remarks>
 internal sealed class SharedProducers(Func<string, CancellationToken, Task<Producer>> open, int mostKept)
     : IAsyncDisposable
@@ -38,20 +39,25 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
     )
     {
         ArgumentNullException.ThrowIfNull(topic);
-        if (_byTopic.TryGetValue(topic, out SharedProducer? shared) && shared.Opened.IsCompletedSuccessfully)
+        EarlyPublish? early = null;
+        while (true)
         {
-            shared.Touch();
-            Producer producer = shared.Opened.Result;
-            try
+            if (_byTopic.TryGetValue(topic, out SharedProducer? shared) && shared.Early.Ready is { } producer)
             {
-                return producer.PublishAsync(body, options, key, headers, cancellationToken);
+                shared.Touch();
+                try
+                {
+                    return producer.PublishAsync(body, options, key, headers, cancellationToken);
+                }
+                catch (LightQException) when (producer.IsBroken)
+                {
+                    // Thrown instead of a task: the message was not taken.
+                }
             }
-            catch (LightQException) when (producer.IsBroken)
-            {
-                // Thrown instead of a task: the message was not taken.
-            }
+            early ??= new EarlyPublish(body, key, headers, options, cancellationToken);
+            if (TryWait(topic, early))
+                return AckAsync(early);
         }
-        return PublishLaterAsync(topic, Enter(topic), body.ToArray(), key, headers, options, cancellationToken);
     }
 
     public async ValueTask DisposeAsync()
@@ -69,94 +75,99 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         _closing.Dispose();
     }
 
-    private async ValueTask<PublishAck> PublishLaterAsync(
-        string topic,
-        SharedProducer shared,
-        byte[] body,
-        MessageKey key,
-        MessageHeaders? headers,
-        PublishOptions options,
-        CancellationToken cancellationToken
-    )
-    {
-        while (true)
-        {
-            ValueTask<PublishAck> published;
-            try
-            {
-                Producer producer = await OpenedAsync(shared, cancellationToken).ConfigureAwait(false);
-                published = producer.PublishAsync(body.AsMemory(), options, key, headers, cancellationToken);
-            }
-            catch (LightQException) when (shared.IsBroken)
-            {
-                shared.Exit();
-                shared = Enter(topic);
-                continue;
-            }
-            catch
-            {
-                shared.Exit();
-                throw;
-            }
-            shared.Exit();
-            try
-            {
-                return await published.ConfigureAwait(false);
-            }
-            finally
-            {
-                if (_byTopic.Count > mostKept)
-                    Trim();
-            }
-        }
-    }
-
-    private static async Task<Producer> OpenedAsync(SharedProducer shared, CancellationToken cancellationToken)
+    private async ValueTask<PublishAck> AckAsync(EarlyPublish early)
     {
         try
         {
-            return await shared.Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+            return await early.AckAsync().ConfigureAwait(false);
         }
-        catch (LightQException e)
+        finally
         {
-            throw e.Copy();
-        }
-        catch (OperationCanceledException e) when (!cancellationToken.IsCancellationRequested)
-        {
-            throw new LightQException(ErrorCode.Closed, "The client was disposed before the producer was open.", e);
+            if (_byTopic.Count > mostKept)
+                Trim();
         }
     }
 
-    /// <summary>The topic's producer, which is kept for a caller until it has published.</summary>
-    private SharedProducer Enter(string topic)
+    /// <summary>
+    /// Has a message wait for the topic's producer, which is opened where there is none; false when there is one that
+    /// need not be waited for.
+    /// </summary>
+    private bool TryWait(string topic, EarlyPublish early)
     {
-        SharedProducer shared;
+        SharedProducer opening;
         lock (_gate)
         {
             ClientDisposed.ThrowIf(_isDisposed);
             if (_byTopic.TryGetValue(topic, out SharedProducer? known))
             {
-                if (!known.IsBroken)
-                {
-                    known.Enter();
-                    known.Touch();
-                    return known;
-                }
-                // Nothing of it is under way that is not failing now.
-                _byTopic.TryRemove(topic, out _);
-                _ = known.RetireAsync();
+                known.Touch();
+                if (known.Early.TryAdd(early))
+                    return true;
+                if (known.Early.Ready is { IsBroken: false })
+                    return false;
             }
-            while (_byTopic.Count >= mostKept && TryGiveUpOldest(out _)) { }
-            Task before = _leaving.TryGetValue(topic, out Leaving leaving) ? leaving.Left : Task.CompletedTask;
-            // On the pool: what runs before the first wait does not run under the lock.
-            CancellationToken closing = _closing.Token;
-            shared = new SharedProducer(OwnTask.Run(() => OpenAsync(topic, before, closing)));
-            shared.Enter();
-            _byTopic[topic] = shared;
+            opening = Replace(topic, known, [early]);
         }
-        _ = ForgetIfRefusedAsync(topic, shared);
-        return shared;
+        _ = ServeAsync(topic, opening);
+        return true;
     }
+
+    /// <summary>
+    /// A producer for those that wait, in the place of one that is open and broken, or of none. Under the gate.
+    /// </summary>
+    private SharedProducer Replace(string topic, SharedProducer? broken, EarlyPublish[] waiting)
+    {
+        if (broken is not null)
+        {
+            _byTopic.TryRemove(topic, out _);
+            // Nothing of it is under way that is not failing now.
+            _ = broken.Opened.Result.RetireAsync();
+        }
+        while (_byTopic.Count >= mostKept && TryGiveUpOldest(out _)) { }
+        Task before = _leaving.TryGetValue(topic, out Leaving leaving) ? leaving.Left : Task.CompletedTask;
+        // On the pool: what runs before the first wait does not run under the lock.
+        CancellationToken closing = _closing.Token;
+        var opening = new SharedProducer(OwnTask.Run(() => OpenAsync(topic, before, closing)), new(waiting));
+        _byTopic[topic] = opening;
+        return opening;
+    }
+
+    /// <summary>
+    /// Gives a producer what waits for it once it is open. What it does not take, because it is broken by then, is left
+    /// to the topic's next; after a refusal the next publish tries again.
+    /// </summary>
+    private async Task ServeAsync(string topic, SharedProducer shared)
+    {
+        while (true)
+        {
+            await ((Task)shared.Opened).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            bool isOpen = shared.Opened.IsCompletedSuccessfully;
+            if (isOpen && shared.Early.TryOpen(shared.Opened.Result, mayLeave: true))
+                return;
+            EarlyPublish[] left;
+            lock (_gate)
+            {
+                left = shared.Early.End();
+                if (isOpen && !_isDisposed)
+                {
+                    shared = Replace(topic, shared, left);
+                    continue;
+                }
+                _byTopic.TryRemove(topic, out _);
+            }
+            foreach (EarlyPublish early in left)
+                early.Fail(WhyNotOpen(shared));
+            return;
+        }
+    }
+
+    private static Exception WhyNotOpen(SharedProducer shared) =>
+        shared.Opened.Exception?.InnerException switch
+        {
+            LightQException refusal => refusal.Copy(),
+            { } other => other,
+            null => new LightQException(ErrorCode.Closed, "The client was disposed before the producer was open."),
+        };
 
     /// <summary>Opens a producer; where the broker takes no more streams, in the place of one that is idle.</summary>
     private async Task<Producer> OpenAsync(string topic, Task before, CancellationToken closing)
@@ -202,7 +213,7 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         if (oldest is null)
             return false;
         _byTopic.TryRemove(topic!, out _);
-        left = oldest.RetireAsync();
+        left = oldest.Opened.Result.RetireAsync();
         if (!left.IsCompleted)
         {
             _leaving[topic!] = new Leaving(oldest, left);
@@ -219,14 +230,6 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
             if (_leaving.TryGetValue(topic, out Leaving leaving) && leaving.Left == left)
                 _leaving.Remove(topic);
         }
-    }
-
-    /// <summary>A caller that asks again after a refusal tries again.</summary>
-    private async Task ForgetIfRefusedAsync(string topic, SharedProducer shared)
-    {
-        await ((Task)shared.Opened).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        if (!shared.Opened.IsCompletedSuccessfully)
-            _byTopic.TryRemove(new KeyValuePair<string, SharedProducer>(topic, shared));
     }
 
     /// <summary>One that was given up, until it is closed.</summary>

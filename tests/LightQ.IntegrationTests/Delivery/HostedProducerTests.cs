@@ -282,6 +282,26 @@ public sealed class HostedProducerTests
     }
 
     [Fact]
+    public async Task What_is_published_as_it_opens_overtakes_nothing()
+    {
+        await using TestServer server = await StartServerAsync();
+        for (int round = 0; round < 5; round++)
+        {
+            using IHost host = Build(server.ConnectionString, services => services.AddLightQProducer("orders", Json));
+            IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
+            Task<long[]> publishing = Task.Run(
+                () =>
+                    UnawaitedPublishes.OffsetsAsync(i => orders.PublishAsync(Any, cancellationToken: Cancel), Patience),
+                Cancel
+            );
+            await host.StartAsync(Cancel);
+            long[] offsets = await publishing;
+            Assert.Equal(offsets.Order(), offsets);
+            await host.StopAsync(Cancel);
+        }
+    }
+
+    [Fact]
     public async Task What_waits_for_the_broker_when_the_host_stops_fails_at_once()
     {
         int port = FreePorts.Find(2);

@@ -272,6 +272,75 @@ public sealed class SharedProducerTests
     }
 
     [Fact]
+    public async Task What_is_published_as_the_producer_opens_overtakes_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        for (int round = 0; round < 10; round++)
+        {
+            await server.CreateTopicAsync($"t{round}");
+            await using var client = new LightQClient(server.ConnectionString);
+            long[] offsets = await UnawaitedPublishes.OffsetsAsync(
+                i => client.PublishAsync($"t{round}", $"{i}", cancellationToken: Cancel),
+                Patience
+            );
+            Assert.Equal(offsets.Order(), offsets);
+        }
+    }
+
+    [Fact]
+    public async Task What_waits_for_a_producer_that_was_given_up_keeps_its_order()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        await using var client = new LightQClient(server.ConnectionString);
+        int opened = 0;
+        await using var producers = new SharedProducers(
+            async (topic, cancellationToken) =>
+            {
+                Producer producer = await client.CreateProducerAsync(topic, null, cancellationToken);
+                if (opened++ < 3)
+                    await producer.DisposeAsync();
+                return producer;
+            },
+            mostKept: 1
+        );
+        long[] offsets = await UnawaitedPublishes.OffsetsAsync(
+            i => producers.PublishAsync("orders", [(byte)i], default, null, default, Cancel),
+            Patience
+        );
+        Assert.Equal(Enumerable.Range(0, offsets.Length).Select(i => (long)i), offsets);
+        Assert.Equal(4, opened);
+    }
+
+    [Fact]
+    public async Task What_a_caller_changes_after_it_published_is_not_sent()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        await using var client = new LightQClient(server.ConnectionString);
+        byte[] body = [1],
+            key = [1];
+        var headers = new MessageHeaders { { "before", "1" } };
+        ValueTask<PublishAck> publishing = client.PublishAsync(
+            "orders",
+            body.AsMemory(),
+            key,
+            headers,
+            cancellationToken: Cancel
+        );
+        (body[0], key[0]) = (2, 2);
+        headers.Add("after", "2");
+        await publishing;
+        await foreach (Message message in client.ConsumeAsync("orders", FromTheStart, Cancel))
+        {
+            Assert.Equal((1, 1), (message.Body.Span[0], message.Key.Span[0]));
+            Assert.True(message.TryGetHeader("before", out _));
+            Assert.False(message.TryGetHeader("after", out _));
+            break;
+        }
+    }
+
+    [Fact]
     public async Task Where_the_broker_takes_no_more_streams_idle_producers_make_room()
     {
         await using TestServer server = await TestServer.StartAsync(o =>
