@@ -21,7 +21,7 @@ internal sealed class Budgets(bool quick)
     /// <summary>What these categories measure runs once per message or batch.</summary>
     private static readonly string[] AllocationFree = ["protocol", "ring", "journal", "broker", "client"];
 
-    /// <summary>What did not run, and what allocates.</summary>
+    /// <summary>What did not run.</summary>
     public static IEnumerable<string> Failures(Summary summary)
     {
         if (summary.HasCriticalValidationErrors)
@@ -38,21 +38,18 @@ internal sealed class Budgets(bool quick)
         {
             yield return $"{missing.DisplayInfo} did not run to its end.";
         }
-
-        foreach (BenchmarkReport report in summary.Reports.Where(report => report.Success))
-        {
-            if (AllocationFailure(report) is { } allocates)
-                yield return allocates;
-        }
     }
 
-    /// <summary>What took too long, by the class it is in.</summary>
-    public IEnumerable<(Type Class, string Failure)> LateIn(Summary summary)
+    /// <summary>What allocates or took too long, by the class it is in.</summary>
+    public IEnumerable<(Type Class, string Failure)> OverspentIn(Summary summary)
     {
         foreach (BenchmarkReport report in summary.Reports.Where(report => report.Success))
         {
-            if (TimeFailure(summary, report) is { } late)
-                yield return (report.BenchmarkCase.Descriptor.Type, late);
+            foreach (string? failure in (string?[])[AllocationFailure(report), TimeFailure(summary, report)])
+            {
+                if (failure is not null)
+                    yield return (report.BenchmarkCase.Descriptor.Type, failure);
+            }
         }
     }
 

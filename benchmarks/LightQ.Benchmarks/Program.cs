@@ -53,16 +53,14 @@ if (!ownJob)
 var budgets = new Budgets(quick);
 Summary[] summaries = [.. BenchmarkSwitcher.FromAssembly(typeof(Program).Assembly).Run([.. options], config)];
 List<string> failures = [.. summaries.SelectMany(Budgets.Failures)];
-(Type Class, string Failure)[] late = [.. summaries.SelectMany(budgets.LateIn)];
-if (quick && late.Length > 0)
+(Type Class, string Failure)[] overspent = [.. summaries.SelectMany(budgets.OverspentIn)];
+if (quick && overspent.Length > 0)
 {
-    late =
-    [
-        .. late.Select(l => l.Class).Distinct().SelectMany(type => budgets.LateIn(BenchmarkRunner.Run(type, config))),
-    ];
+    IEnumerable<Type> again = overspent.Select(o => o.Class).Distinct();
+    overspent = [.. again.SelectMany(type => budgets.OverspentIn(BenchmarkRunner.Run(type, config)))];
 }
 
-failures.AddRange(late.Select(l => l.Failure));
+failures.AddRange(overspent.Select(o => o.Failure));
 if (quick && summaries.Length == 0)
     failures.Add("No benchmark ran.");
 foreach (string failure in failures)
