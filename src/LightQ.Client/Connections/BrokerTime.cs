@@ -19,7 +19,7 @@ internal sealed class BrokerTime
     public BrokerTime(TimeProvider time, long told, BrokerTime? before = null)
     {
         (_time, _told, _received, _before) = (time, told, time.GetTimestamp(), before);
-        Skew = TimeSpan.FromMicroseconds(UnixMicroseconds.From(time.GetUtcNow()) - told);
+        Skew = time.GetUtcNow() - UnixMicroseconds.ToTime(told);
     }
 
     /// <summary>How far this machine's clock was ahead of it.</summary>

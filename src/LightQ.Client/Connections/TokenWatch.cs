@@ -1,3 +1,4 @@
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 
@@ -29,13 +30,15 @@ internal sealed class TokenWatch(LightQClientOptions options, ILogger logger, Ca
         lock (_gate)
         {
             // Of another broker, or of a connection that was lost: it is watched. Brokers count what is left.
-            if (_end != 0 && Math.Abs(welcome.TokenEnd - _end) < SameMicroseconds)
+            if (_end != 0 && welcome.TokenEnd - _end is > -SameMicroseconds and < SameMicroseconds)
                 return;
-            _end = welcome.TokenEnd;
+            _end = welcome.Time == 0 ? 0 : welcome.TokenEnd; // It is by a clock that has to be known.
             if (_end == 0)
                 return;
-            TimeSpan left = TimeSpan.FromMicroseconds(welcome.TokenEnd - welcome.Time);
-            _endsAt = Time.GetUtcNow() + left;
+            DateTimeOffset now = Time.GetUtcNow();
+            // Whatever the broker says, it is a time: the last one if need be.
+            _endsAt = UnixMicroseconds.ToTime(UnixMicroseconds.From(now) + welcome.TokenEnd - welcome.Time);
+            TimeSpan left = _endsAt - now;
             _notice = options.HasSecretSource && left / 4 < Notice ? left / 4 : Notice;
             if (_timer is null)
             {

@@ -14,7 +14,7 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Time">The broker's clock, unix microseconds; 0 from a broker that does not say.</param>
 /// <param name="TokenEnd">
 /// When the token ends that the client has shown, unix microseconds by the broker's clock; 0 for one that does not, for
-/// another login, and from a broker that does not say. Needs <paramref name="Time"/>.
+/// another login, and from a broker that does not say. Of one whose <paramref name="Time"/> is 0 it means nothing.
 /// </param>
 public readonly record struct WelcomeFrame(
     ushort Version,
@@ -46,7 +46,7 @@ public readonly record struct WelcomeFrame(
         writer.WriteUInt32(MaxBatchBytes);
         writer.WriteUInt32(MaxMessageBytes);
         writer.WriteUInt32(HeartbeatMilliseconds);
-        if (Time == 0)
+        if (Time == 0 && TokenEnd == 0)
             return;
         writer.WriteInt64(Time);
         if (TokenEnd != 0)
