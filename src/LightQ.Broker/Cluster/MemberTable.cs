@@ -10,8 +10,10 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
     private readonly Dictionary<string, Node> _nodes = new(StringComparer.Ordinal);
     private readonly Dictionary<PartitionId, View> _views = [];
     private readonly HashSet<PartitionId> _known = [];
-    private IReadOnlyDictionary<PartitionId, string>? _places;
+    private readonly HashSet<PartitionId> _moved = []; // Placed elsewhere since those that watch were told.
+    private IReadOnlyDictionary<PartitionId, string> _places = new Dictionary<PartitionId, string>();
     private string[] _placed = [];
+    private bool _arePlacesOld;
 
     /// <summary>The nodes, those that are gone for a while too, by name.</summary>
     public IReadOnlyList<Member> Members
@@ -55,7 +57,10 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         return change;
     }
 
-    /// <summary>Notices who has been silent for too long.</summary>
+    /// <summary>
+    /// Notices who has been silent for too long, and what is placed elsewhere since the last look: that depends on all
+    /// other partitions, of which nobody tells those that wait for this one.
+    /// </summary>
     public MemberChange Look()
     {
         var change = new MemberChange();
@@ -68,6 +73,9 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             }
             foreach (Node node in _nodes.Values.Where(IsForgotten).ToArray())
                 _nodes.Remove(node.Name);
+            Places();
+            change.Partitions.UnionWith(_moved);
+            _moved.Clear();
         }
         return change;
     }
@@ -85,7 +93,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             );
             _views.TryGetValue(partition, out View? view);
             string[] fit = [.. all.Where(node => CanServe(_nodes[node], partition, view))];
-            if (Places(all).TryGetValue(partition, out string? first) && fit.Contains(first))
+            if (Places().TryGetValue(partition, out string? first) && fit.Contains(first))
                 fit = [first, .. fit.Where(node => node != first)];
             string[] ranking = [.. fit, .. all.Except(fit)];
             Node? claimant = _nodes.Values.FirstOrDefault(node =>
@@ -147,7 +155,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
         {
             foreach (PartitionId partition in partitions.Where(_known.Add))
                 _views.TryAdd(partition, new View());
-            _places = null;
+            _arePlacesOld = true;
         }
     }
 
@@ -184,7 +192,7 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
     {
         lock (_lock)
         {
-            _places = null;
+            _arePlacesOld = true;
             _known.Remove(partition);
             _views.Remove(partition);
             foreach (Node node in _nodes.Values)
@@ -201,16 +209,20 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
     private void Forget(MemberChange change)
     {
         if (change.IsOfNodes || change.Partitions.Count != 0)
-            _places = null;
+            _arePlacesOld = true;
     }
 
-    /// <summary>Where each partition is to be led, as long as these nodes are there.</summary>
-    private IReadOnlyDictionary<PartitionId, string> Places(string[] nodes)
+    /// <summary>Where each partition is to be led, as long as the nodes are there that are now.</summary>
+    private IReadOnlyDictionary<PartitionId, string> Places()
     {
-        string[] fit = [.. nodes.Where(node => !_nodes[node].IsUnfit).Order(StringComparer.Ordinal)];
-        if (_places is null || !fit.SequenceEqual(_placed))
-            (_places, _placed) = (Balance.Of(Placed(movesPinned: false), fit), fit);
-        return _places;
+        string[] fit = [.. _nodes.Values.Where(IsFit).Select(node => node.Name).Order(StringComparer.Ordinal)];
+        if (!_arePlacesOld && fit.SequenceEqual(_placed))
+            return _places;
+        IReadOnlyDictionary<PartitionId, string> places = Balance.Of(Placed(movesPinned: false), fit);
+        _moved.UnionWith(places.Where(p => _places.GetValueOrDefault(p.Key) != p.Value).Select(p => p.Key));
+        _moved.UnionWith(_places.Keys.Where(id => !places.ContainsKey(id)));
+        (_places, _placed, _arePlacesOld) = (places, fit, false);
+        return places;
     }
 
     private List<PlacedPartition> Placed(bool movesPinned)
@@ -384,7 +396,8 @@ internal sealed class MemberTable(MemberOptions options, TimeProvider time)
             change.Partitions.Add(id);
         }
         node.Wants.RemoveWhere(id => node.Round.GetValueOrDefault(id) != PartitionStand.Wants);
-        node.Lent.RemoveWhere(id => !node.Round.ContainsKey(id));
+        if (node.Lent.RemoveWhere(id => !node.Round.ContainsKey(id)) != 0)
+            _arePlacesOld = true;
         node.Round = [];
     }
 

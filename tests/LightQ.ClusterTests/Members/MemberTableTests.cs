@@ -245,6 +245,37 @@ public sealed class MemberTableTests
         Assert.Equal(isWanted, _table.Of(placed, "self").IsWanted);
     }
 
+    [Fact]
+    public void Who_waits_for_a_partition_is_told_that_another_one_has_changed_its_place()
+    {
+        PartitionNews[] led = [.. Enumerable.Range(0, 4).Select(i => Leads(epoch: 1) with { Partition = (uint)i })];
+        PartitionId[] ids = [.. led.Select(news => news.Id)];
+        Hear("a", led[0], led[1]);
+        Hear("b", led[2], led[3]);
+        _table.Look();
+        Assert.Equal(["a", "a", "b", "b"], Places());
+        Assert.Empty(_table.Look().Partitions);
+
+        // What an operator has moved to b does not count: b is to get one of the others.
+        PartitionNews[] pinned = [.. led[2..].Select(news => news with { IsPinned = true })];
+        Assert.Equal(ids[2..], Hear("b", pinned).Partitions);
+        PartitionId moved = ids[Array.IndexOf(Places(), "b")];
+        Assert.Equal([moved], _table.Look().Partitions);
+        Assert.Empty(_table.Look().Partitions);
+
+        // Also when nobody has asked meanwhile, and when partitions come and go.
+        Hear("b", led[2..]);
+        Assert.Equal([moved], _table.Look().Partitions);
+        PartitionId[] others = [Id with { Partition = 8 }, Id with { Partition = 9 }];
+        _table.Know(others);
+        Assert.Equal(others, _table.Look().Partitions.Order(Comparer<PartitionId>.Create(ByNumber)));
+        _table.Forget(others[0]);
+        Assert.Contains(others[0], _table.Look().Partitions);
+
+        static int ByNumber(PartitionId x, PartitionId y) => x.Partition.CompareTo(y.Partition);
+        string[] Places() => [.. ids.Select(id => _table.Of(id, "self").Ranking[0])];
+    }
+
     private MemberChange Hear(string node, params PartitionNews[] news) => _table.Apply(Compose(node, news));
 
     private MemberChange Hear(string node, MemberState state) => _table.Apply(Compose(node) with { State = state });
