@@ -95,6 +95,12 @@ internal sealed record ConditionKind(string Name, string Summary, bool IsFailure
         "the replicated logs of partitions have lost something: these take no messages"
     );
 
+    /// <summary>No node has led a partition for a while.</summary>
+    public static readonly ConditionKind PartitionUnled = new(
+        "partition-unled",
+        "no broker leads some partitions: these take no messages"
+    );
+
     /// <summary>The engine has streams of the cluster that belong to no topic.</summary>
     public static readonly ConditionKind UnknownStreams = new(
         "unknown-streams",

@@ -32,6 +32,12 @@ internal sealed record MemberOptions
     public TimeSpan LongestClaim { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
+    /// How long a partition may have no leader before that is a condition. Default 10 s: elections of the engine and
+    /// claims are over by then.
+    /// </summary>
+    public TimeSpan UnledFor { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>
     /// How long the others leave a partition to the node that it was released to. Default 0.5 s: that one says at once
     /// that it claims.
     /// </summary>

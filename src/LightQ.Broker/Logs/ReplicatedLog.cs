@@ -33,6 +33,7 @@ internal sealed class ReplicatedLog : ITopicLog
     private readonly Lock _appendLock;
     private readonly TimeProvider _time;
     private readonly Func<string, bool>? _yieldsTo;
+    private readonly TimeSpan _longestClaim;
     private readonly RingMemory _memory;
     private readonly ByteRing _ring;
     private readonly TaskCompletionSource<string> _lost = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -65,6 +66,7 @@ internal sealed class ReplicatedLog : ITopicLog
     {
         (_stream, _local, _state, _appendLock, _time) = (stream, new JournalLog(local), state, appendLock, time);
         _yieldsTo = options.YieldsTo;
+        _longestClaim = options.LongestClaim;
         _memory = RingMemory.Native(options.RingBytes);
         _ring = new ByteRing(_memory, options.MaxBatchBytes);
         MarkFile? marks = options.MarkPath is { } path
@@ -169,6 +171,7 @@ internal sealed class ReplicatedLog : ITopicLog
         {
             Heard = heard,
             Yields = _yieldsTo,
+            Patience = _longestClaim,
             Mark = Copy.Marks?.Latest,
             MarkIsWrong = Copy.ForgetMark,
             Known = Fill.Passed,

@@ -25,6 +25,12 @@ internal sealed record ReplicatedLogOptions
     public Func<string, bool>? YieldsTo { get; init; }
 
     /// <summary>
+    /// How long a claim goes on that the engine neither takes nor refuses, as by a stream without a leader of its own.
+    /// Default 5 s; the others leave it to the node no longer.
+    /// </summary>
+    public TimeSpan LongestClaim { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>
     /// The file that remembers how far of the stream the journal goes; null for none: then a takeover whose journal
     /// ends before the snapshot reads the stream from its front.
     /// </summary>

@@ -17,6 +17,9 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
     /// </summary>
     public Func<string, bool>? Yields { get; init; }
 
+    /// <summary>How long to go on with a claim that is neither stored nor refused.</summary>
+    public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(5);
+
     /// <summary>How far of the stream the node's journal goes, if that is known.</summary>
     public StreamMark? Mark { get; init; }
 
@@ -52,6 +55,7 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
         ReplayStart.DemandFront(stream, bounds);
         await beginning.ConfigureAwait(false);
         TimeSpan pause = ClaimPause;
+        long? unanswered = null;
         var own = new Claimant(node, Guid.NewGuid());
         await Replay.ReadAsync(stream, bounds.Last, cancellationToken).ConfigureAwait(false);
         ReplayStart.DemandEnd(stream, Replay, heldTo);
@@ -91,8 +95,15 @@ internal sealed class Takeover(IReplicatedStream stream, IReplayTarget target, T
 
             // Refused: there is more to read, at once, for a live owner appends all the time. Unknown: the claim may
             // come yet, and is read then like another node's.
-            if (answer.Outcome == AppendOutcome.Unknown)
+            if (answer.Outcome != AppendOutcome.Unknown)
             {
+                unanswered = null;
+            }
+            else
+            {
+                unanswered ??= time.GetTimestamp();
+                if (time.GetElapsedTime(unanswered.Value) >= Patience)
+                    throw new ReplicationException($"{stream.Name}: the claim is not answered: {answer.Reason}");
                 await Task.Delay(pause, time, cancellationToken).ConfigureAwait(false);
                 pause = pause < LongestClaimPause ? 2 * pause : LongestClaimPause;
             }

@@ -248,6 +248,7 @@ internal sealed class PartitionOpener(
                 MaxBatchBytes = partition.MaxBatchBytes,
                 MaxEntryBytes = replication.Engine.MaxEntryBytes,
                 YieldsTo = yields,
+                LongestClaim = replication.Members.LongestClaim,
                 MarkPath = $"{journal.Options.Directory}.mark",
                 WrongMark = mark => replication.Events?.OnWrongMark(partition, mark.Sequence),
             },

@@ -18,7 +18,10 @@ namespace LightQ.Broker.Topics;
 internal sealed class ReplicaKeeper : IAsyncDisposable
 {
     private static readonly TimeSpan PreparationPoll = TimeSpan.FromMilliseconds(250),
-        LongestStart = TimeSpan.FromSeconds(2);
+        LongestStart = TimeSpan.FromSeconds(2),
+        DefectPause = TimeSpan.FromSeconds(1);
+
+    private const string Defect = "its broker has failed; its log says how";
 
     private readonly ReplicaSite _site;
     private readonly Topic _topic;
@@ -31,6 +34,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
     private readonly ChangeWait _wait;
     private readonly ClaimPause _pause;
     private readonly StreamTrouble _trouble;
+    private readonly UnledPartition _unled;
     private Task _running = Task.CompletedTask;
     private (PartitionStand Stand, long? Left) _told;
     private ReplicaTaker? _taker;
@@ -45,6 +49,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         _wait = new ChangeWait(_changed, _stop.Token);
         _pause = new ClaimPause(site.Options, site.Time);
         _trouble = new StreamTrouble(site.Conditions, topic, index, site.Time, _changed.Set);
+        _unled = new UnledPartition(site.Conditions, topic.Name, Subject, site.Options, site.Time);
     }
 
     /// <summary>Completes when any node leads the partition, as far as this one knows, for the first time.</summary>
@@ -98,6 +103,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         _move.End(_move.To, "the broker is stopping");
         Members.Unwatch(_id);
         _trouble.End();
+        _unled.End();
         _stop.Dispose();
     }
 
@@ -107,8 +113,23 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         {
             while (true)
             {
-                bool isPinned = await WaitForTurnAsync().ConfigureAwait(false);
-                await LeadAsync(isPinned).ConfigureAwait(false);
+                try
+                {
+                    if (_topic.Partitions[(int)_index] is { Log: ReplicatedLog log } left)
+                        await LoseAsync(left, log, Defect).ConfigureAwait(false);
+                    bool isPinned = await WaitForTurnAsync().ConfigureAwait(false);
+                    await LeadAsync(isPinned).ConfigureAwait(false);
+                }
+                catch (Exception e) when (e is not OperationCanceledException || !_stop.IsCancellationRequested)
+                {
+                    // Nothing that nobody has thought of may end the keeping: nobody would lead the partition, or know.
+                    _site.Events()?.OnRefused($"partition {_index} of the topic {_topic.Name}", e);
+                    if (_topic.Partitions[(int)_index].Log is not ReplicatedLog)
+                        Put(Refused(NotLeader(Defect, "", Members.Of(_id).Epoch)));
+                    _pause.OnFailedForLong();
+                    TellIfNew(StandAside);
+                    await Task.Delay(DefectPause, Time, _stop.Token).ConfigureAwait(false);
+                }
             }
         }
         catch (OperationCanceledException) when (_stop.IsCancellationRequested)
@@ -138,6 +159,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
             Situation now = Members.Of(_id);
             bool mayClaim = Members.MayClaim;
             TimeSpan unled = leaderless.Look(now.IsLed || !mayClaim);
+            string? failure = _pause.IsFailing ? _topic.Partitions[(int)_index].Refusal?.Detail : null;
+            TimeSpan? unsaid = _unled.Look(now, Members.Node, mayClaim, failure);
             if (now.IsLed)
             {
                 _led.TrySetResult();
@@ -177,6 +200,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
                 turn.IsMine ? pause
                 : isWanted && !mayAsk ? untilAsking
                 : turn.Wait;
+            if (unsaid is not null && (wait is null || wait > unsaid))
+                wait = unsaid;
             TimeSpan unable = _pause.LeftUnable;
             if (unable > TimeSpan.Zero && (wait is null || wait > unable))
                 wait = unable;
@@ -219,6 +244,7 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         if (await ClaimAsync().ConfigureAwait(false) is not (var partition, var log))
             return;
         _pause.OnLeads();
+        _unled.End();
         _isLent = false;
         Members.Conditions.End(ConditionKind.CopyFailed, Subject);
         uint epoch = log.Epoch;
@@ -368,6 +394,8 @@ internal sealed class ReplicaKeeper : IAsyncDisposable
         {
             if (Members.Of(_id) is { IsLed: true } now && now.Leader != Members.Node)
                 await claiming.CancelAsync().ConfigureAwait(false);
+            else
+                _unled.LookWhileClaimed(Members.Node);
             await WaitForChangeAsync(_site.Options.Silence, claim)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }

@@ -38,6 +38,12 @@ internal sealed class FaultyStream(int seed, double faults = 0)
     /// <summary>Whether it stores what it says that it has no room for, as a server may at its limit.</summary>
     public bool StoresWhenFull { get; set; }
 
+    /// <summary>Whether nobody takes appends, though replicas answer who reads: it has no leader.</summary>
+    public bool IsLeaderless { get; set; }
+
+    /// <summary>What reading its bounds throws, as a defect of a client would; null for nothing.</summary>
+    public Exception? Defect { get; set; }
+
     /// <summary>The stream as one node reaches it.</summary>
     public Link Connect() => new(() => this);
 
@@ -171,6 +177,11 @@ internal sealed class FaultyStream(int seed, double faults = 0)
             }
             if (find() is not { } stream)
                 return EntryAppend.Unknown("there is no such stream");
+            if (stream.IsLeaderless)
+            {
+                await Task.Delay(Patience, cancellationToken);
+                return EntryAppend.Unknown("no server answers for it");
+            }
             Fault fault = stream.Draw();
             await PauseAsync(cancellationToken);
             EntryAppend answer = fault is Fault.None or Fault.LostAnswer
@@ -184,6 +195,8 @@ internal sealed class FaultyStream(int seed, double faults = 0)
 
         public async ValueTask<StreamBounds> GetBoundsAsync(CancellationToken cancellationToken)
         {
+            if (find()?.Defect is { } defect)
+                throw defect;
             StreamBounds bounds = Reach().Bounds();
             if (ReadDelay != default)
                 await Task.Delay(ReadDelay, cancellationToken);
