@@ -18,7 +18,8 @@ namespace LightQ.ClusterTests.Losses;
 /// What operators do behind the brokers' back to the streams of real nats-servers, and the commands that bring it back.
 /// </summary>
 [Collection(NatsTests.Name)]
-public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
+public sealed class OperatorCommandTests(NatsFixture nats, OperatorClusterFixture shared)
+    : IClassFixture<OperatorClusterFixture>
 {
     private const int Messages = 80,
         Warnings = 4,
@@ -28,25 +29,17 @@ public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
 
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
-    private readonly string _name = $"mishap-{Guid.NewGuid():N}"[..14];
-    private BrokerCluster _cluster = null!;
-    private JetStreamEngine _engine = null!;
-    private LightQClient _client = null!;
+    private OperatorClusterFixture _on = shared;
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
-    public async ValueTask DisposeAsync()
-    {
-        if (_client is not null)
-            await _client.DisposeAsync();
-        if (_cluster is not null)
-            await _cluster.DisposeAsync();
-        if (_engine is null)
-            return;
-        await foreach (string stream in _engine.ListStreamsAsync($"LQ_{_name}_", CancellationToken.None))
-            await _engine.DeleteStreamAsync(stream, CancellationToken.None);
-        await _engine.DisposeAsync();
-    }
+    private string ClusterName => _on.Name;
+
+    private BrokerCluster Cluster => _on.Cluster;
+
+    private JetStreamEngine Engine => _on.Engine;
+
+    private LightQClient Users => _on.Client;
 
     [Fact]
     [Trait("Plain", "no")]
@@ -54,51 +47,51 @@ public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
     public async Task Streams_that_were_purged_or_deleted_are_written_anew_by_repair()
     {
         FaultRun.RequireTier("Three brokers start, twice.");
-        await StartAsync();
-        TopicInfo topic = await CreateAsync();
-        await TopicContents.PublishAsync(_client, "orders", 0, Messages);
-        SortedDictionary<(int, long), string> before = await TopicContents.ReadAsync(_client, "orders", Messages);
+        await _on.StartAsync();
+        TopicInfo topic = await CreateAsync("orders");
+        await TopicContents.PublishAsync(Users, "orders", 0, Messages);
+        SortedDictionary<(int, long), string> before = await TopicContents.ReadAsync(Users, "orders", Messages);
 
         await PurgeAsync(StreamOf(topic, 0));
         await StatusAsync("stream-damaged", "orders/0");
         LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
-            TopicContents.PublishAsync(_client, "orders", Messages, 1, partition: 0)
+            TopicContents.PublishAsync(Users, "orders", Messages, 1, partition: 0)
         );
         Assert.Equal(ErrorCode.TopicFailed, refused.Code);
-        Assert.Equal(before, await TopicContents.ReadAsync(_client, "orders", Messages));
+        Assert.Equal(before, await TopicContents.ReadAsync(Users, "orders", Messages));
         Assert.Equal(Unconfirmed, (await ToolAsync("cluster", "repair", "orders")).ExitCode);
         Assert.Contains("written", (await ToolAsync("cluster", "repair", "orders", "--yes")).Succeeded().Text);
         await StatusAsync();
-        await TopicContents.PublishAsync(_client, "orders", Messages, 1, partition: 0);
-        before = await TopicContents.ReadAsync(_client, "orders", Messages + 1);
+        await TopicContents.PublishAsync(Users, "orders", Messages, 1, partition: 0);
+        before = await TopicContents.ReadAsync(Users, "orders", Messages + 1);
 
         // One is gone and the other empty, and no broker runs that has seen it whole.
-        ClusterBroker?[] leaders = await _cluster.LeadersAsync("orders");
-        ClusterBroker empty = _cluster.Brokers.First(broker => !leaders.Contains(broker));
-        foreach (ClusterBroker broker in _cluster.Brokers)
+        ClusterBroker?[] leaders = await Cluster.LeadersAsync("orders");
+        ClusterBroker empty = Cluster.Brokers.First(broker => !leaders.Contains(broker));
+        foreach (ClusterBroker broker in Cluster.Brokers)
             await broker.KillAsync();
-        await _engine.DeleteStreamAsync(StreamOf(topic, 0), Cancelled);
-        await _engine.DeleteStreamAsync(StreamOf(topic, 1), Cancelled);
-        await _engine.CreateStreamAsync(StreamOf(topic, 1), 3, Cancelled);
+        await Engine.DeleteStreamAsync(StreamOf(topic, 0), Cancelled);
+        await Engine.DeleteStreamAsync(StreamOf(topic, 1), Cancelled);
+        await Engine.CreateStreamAsync(StreamOf(topic, 1), 3, Cancelled);
         // The first to come back has no copy, and takes neither for a partition without messages.
         Directory.Delete(empty.Directory, recursive: true);
         await empty.StartAsync();
         await StatusAsync("stream-damaged", "orders/0");
         await StatusAsync("stream-damaged", "orders/1");
-        await Task.WhenAll(_cluster.Brokers.Where(b => b != empty).Select(broker => broker.StartAsync()));
+        await Task.WhenAll(Cluster.Brokers.Where(b => b != empty).Select(broker => broker.StartAsync()));
         await HearAllAsync();
         (await ToolAsync("cluster", "repair", "orders", "--yes")).Succeeded();
         await StatusAsync();
-        Assert.Equal(before, await TopicContents.ReadAsync(_client, "orders", Messages + 1));
+        Assert.Equal(before, await TopicContents.ReadAsync(Users, "orders", Messages + 1));
         Assert.Contains("nothing was changed", (await ToolAsync("cluster", "repair", "orders")).Succeeded().Text);
 
         await MoveAllAsync("b1");
         Assert.Contains("orders", (await ToolAsync("cluster", "balance", "--plan")).Text);
-        Assert.Equal(before, await TopicContents.ReadAsync(_client, "orders", Messages + 1));
+        Assert.Equal(before, await TopicContents.ReadAsync(Users, "orders", Messages + 1));
         (await ToolAsync("cluster", "balance")).Succeeded();
-        await _cluster.SettleAsync(_client, "orders");
+        await Cluster.SettleAsync(Users, "orders");
         Assert.Contains("evenly", (await ToolAsync("cluster", "balance", "--plan")).Succeeded().Text);
-        Assert.Equal(before, await TopicContents.ReadAsync(_client, "orders", Messages + 1));
+        Assert.Equal(before, await TopicContents.ReadAsync(Users, "orders", Messages + 1));
     }
 
     [Fact]
@@ -107,25 +100,25 @@ public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
     public async Task A_catalog_that_was_deleted_is_written_anew_by_repair()
     {
         FaultRun.RequireTier("Three brokers start.");
-        await StartAsync();
-        await CreateAsync();
-        await TopicContents.PublishAsync(_client, "orders", 0, Messages);
-        ClusterBroker absent = _cluster.Brokers[2];
+        await _on.StartAsync();
+        await CreateAsync("stock");
+        await TopicContents.PublishAsync(Users, "stock", 0, Messages);
+        ClusterBroker absent = Cluster.Brokers[2];
         await absent.KillAsync();
-        await _engine.DeleteStreamAsync($"LQ_{_name}_catalog", Cancelled);
-        foreach (ClusterBroker broker in _cluster.Brokers.Where(b => b != absent))
+        await Engine.DeleteStreamAsync($"LQ_{ClusterName}_catalog", Cancelled);
+        foreach (ClusterBroker broker in Cluster.Brokers.Where(b => b != absent))
             await ReadyAsync(broker, HttpStatusCode.ServiceUnavailable);
         await StatusAsync("catalog-lost", "catalog");
         (await ToolAsync("topic", "create", "bills")).FailedLastWith(Unavailable);
         (await ToolAsync("cluster", "repair", "--catalog")).FailedLastWith(Unconfirmed);
         (await ToolAsync("cluster", "repair", "--catalog", "--yes")).Succeeded();
         await absent.StartAsync();
-        foreach (ClusterBroker broker in _cluster.Brokers)
+        foreach (ClusterBroker broker in Cluster.Brokers)
             await ReadyAsync(broker, HttpStatusCode.OK);
         await StatusAsync();
-        (await ToolAsync("topic", "create", "bills")).Succeeded();
-        await TopicContents.PublishAsync(_client, "orders", Messages, 1);
-        Assert.Equal(Messages + 1, (await TopicContents.ReadAsync(_client, "orders", Messages + 1)).Count);
+        await CreateAsync("bills");
+        await TopicContents.PublishAsync(Users, "stock", Messages, 1);
+        Assert.Equal(Messages + 1, (await TopicContents.ReadAsync(Users, "stock", Messages + 1)).Count);
     }
 
     [Fact]
@@ -134,23 +127,26 @@ public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
     public async Task When_catalog_and_directories_are_lost_a_new_cluster_begins_and_the_streams_are_removed()
     {
         FaultRun.RequireLongRun("Streams of no topic are named after half a minute.");
-        await StartAsync();
-        TopicInfo topic = await CreateAsync();
+        // Of its own: everything is lost.
+        await using OperatorClusterFixture own = new(nats);
+        _on = own;
+        await _on.StartAsync();
+        TopicInfo topic = await CreateAsync("orders");
         string[] streams = [StreamOf(topic, 0), StreamOf(topic, 1)];
-        foreach (ClusterBroker broker in _cluster.Brokers)
+        foreach (ClusterBroker broker in Cluster.Brokers)
         {
             await broker.KillAsync();
             Directory.Delete(broker.Directory, recursive: true);
         }
-        await _engine.DeleteStreamAsync($"LQ_{_name}_catalog", Cancelled);
+        await Engine.DeleteStreamAsync($"LQ_{ClusterName}_catalog", Cancelled);
         (string, string)[] settings =
         [
             ("LIGHTQ__Cluster__Engine", string.Join(',', nats.Cluster.Addresses)),
-            ("LIGHTQ__Cluster__Name", _name),
+            ("LIGHTQ__Cluster__Name", ClusterName),
             ("LIGHTQ__Cluster__RequireSync", "false"),
         ];
         ToolResult refused = await LightQTool.RunWithAsync(
-            [.. settings, ("LIGHTQ__DataDirectory", _cluster.Brokers[0].Directory)],
+            [.. settings, ("LIGHTQ__DataDirectory", Cluster.Brokers[0].Directory)],
             "server"
         );
         Assert.Equal(WrongConfiguration, refused.ExitCode);
@@ -159,43 +155,36 @@ public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
 
         (await LightQTool.RunWithAsync(settings, "cluster", "init")).FailedLastWith(Unconfirmed);
         (await LightQTool.RunWithAsync(settings, "cluster", "init", "--yes")).Succeeded();
-        await Task.WhenAll(_cluster.Brokers.Select(broker => broker.StartAsync()));
+        await Task.WhenAll(Cluster.Brokers.Select(broker => broker.StartAsync()));
         await StatusAsync("unknown-streams", streams[1]);
         (await ToolAsync("cluster", "remove-stream", streams[0])).FailedLastWith(Unconfirmed);
         (await ToolAsync("cluster", "remove-stream", streams[0], streams[1], "--yes")).Succeeded();
         await StatusAsync();
         Assert.All(
             streams,
-            async name => Assert.False((await _engine.GetStream(name).ExamineAsync(Cancelled)).IsThere, name)
+            async name => Assert.False((await Engine.GetStream(name).ExamineAsync(Cancelled)).IsThere, name)
         );
-        await CreateAsync();
-        await TopicContents.PublishAsync(_client, "orders", 0, 1);
-    }
-
-    private async Task StartAsync()
-    {
-        _engine = await nats.ConnectAsync();
-        _cluster = await BrokerCluster.StartAsync(nats.Cluster, _name);
-        _client = _cluster.Connect();
+        await CreateAsync("orders");
+        await TopicContents.PublishAsync(Users, "orders", 0, 1);
     }
 
     private string StreamOf(TopicInfo topic, int partition) =>
-        string.Create(CultureInfo.InvariantCulture, $"LQ_{_name}_{topic.Id}_{partition}");
+        string.Create(CultureInfo.InvariantCulture, $"LQ_{ClusterName}_{topic.Id}_{partition}");
 
     private Task<ToolResult> ToolAsync(params string[] arguments) =>
-        LightQTool.RunAsync(_cluster.ConnectionString, arguments);
+        LightQTool.RunAsync(Cluster.ConnectionString, arguments);
 
-    private async Task<TopicInfo> CreateAsync()
+    private async Task<TopicInfo> CreateAsync(string name)
     {
         (
-            await ToolAsync("topic", "create", "orders", "--kind", "durable", "--replicas", "3", "--partitions", "2")
+            await ToolAsync("topic", "create", name, "--kind", "durable", "--replicas", "3", "--partitions", "2")
         ).Succeeded();
-        await _cluster.SettleAsync(_client, "orders");
-        return await _client.Topics.GetAsync("orders", Cancelled);
+        await Cluster.SettleAsync(Users, name);
+        return await Users.Topics.GetAsync(name, Cancelled);
     }
 
     private async Task PurgeAsync(string stream) =>
-        await _engine.Api.PurgeStreamAsync(stream, new StreamPurgeRequest(), Cancelled);
+        await Engine.Api.PurgeStreamAsync(stream, new StreamPurgeRequest(), Cancelled);
 
     private async Task MoveAllAsync(string node)
     {
@@ -209,24 +198,31 @@ public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
         await Eventually.TrueAsync(
             async () =>
             {
-                Client.Administration.ClusterInfo cluster = await _client.Cluster.GetAsync(
-                    cancellationToken: Cancelled
-                );
+                Client.Administration.ClusterInfo cluster = await Users.Cluster.GetAsync(cancellationToken: Cancelled);
                 live = cluster.Nodes.Count(node => node.State == NodeState.Alive);
-                return live == _cluster.Brokers.Count;
+                return live == Cluster.Brokers.Count;
             },
             Patience,
-            () => $"{live} nodes are heard of.\n{_cluster.Logs()}"
+            () => $"{live} nodes are heard of.\n{Cluster.Logs()}"
         );
     }
 
     /// <summary>Waits until the status says that something is wrong, or that nothing is.</summary>
+    /// <remarks>The client looks first: tools, one after the other, would leave the brokers no processor.</remarks>
     private async Task StatusAsync(params string[] says)
     {
-        ToolResult status = null!;
+        ToolResult? status = null;
+        string known = "";
         await Eventually.TrueAsync(
             async () =>
             {
+                known = await ConditionsAsync();
+                bool isSo =
+                    says.Length == 0
+                        ? known.Length == 0
+                        : says.All(word => known.Contains(word, StringComparison.Ordinal));
+                if (!isSo)
+                    return false;
                 status = await ToolAsync("cluster", "status");
                 return says.Length == 0
                     ? status.ExitCode == 0
@@ -234,8 +230,21 @@ public sealed class OperatorCommandTests(NatsFixture nats) : IAsyncDisposable
                         && says.All(word => status.Text.Contains(word, StringComparison.Ordinal));
             },
             Patience,
-            () => $"{status.ExitCode}: {status.Text}{status.Errors}\n{_cluster.Logs()}"
+            () => $"{known}; {status?.ExitCode}: {status?.Text}{status?.Errors}\n{Cluster.Logs()}"
         );
+    }
+
+    private async Task<string> ConditionsAsync()
+    {
+        try
+        {
+            Client.Administration.ClusterInfo cluster = await Users.Cluster.GetAsync(cancellationToken: Cancelled);
+            return string.Join(", ", cluster.Conditions.Select(c => $"{c.Kind} {c.Subject} {c.Detail}"));
+        }
+        catch (LightQException e)
+        {
+            return e.Message;
+        }
     }
 
     private static async Task ReadyAsync(ClusterBroker broker, HttpStatusCode code)

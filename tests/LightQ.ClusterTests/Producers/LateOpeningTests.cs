@@ -162,6 +162,12 @@ public sealed class LateOpeningTests
                 () => cluster.Broker.CreateTopic(Name, new TopicSettings { Kind = TopicKind.Durable, Replicas = 3 }),
                 Cancelled
             );
+            // An entry of the catalog, too, which comes a little after the claim.
+            await Eventually.TrueAsync(
+                () => cluster.Broker.Catalog.FindOwner(cluster.Partition.Topic.Id, 0) is not null,
+                TimeSpan.FromMinutes(1),
+                () => "The owner of the partition is not noted."
+            );
             return cluster;
         }
 
