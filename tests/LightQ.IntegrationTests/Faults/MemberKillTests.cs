@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using System.Text;
 using LightQ.Broker.Groups;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
@@ -51,7 +52,7 @@ public sealed class MemberKillTests
             await Eventually.TrueAsync(
                 () => victim.Processed.Count > 0,
                 Patience,
-                () => $"a member gets nothing; seed {run.Seed}"
+                () => $"{victim}; {GroupOf(server).Figures()}; seed {run.Seed}"
             );
             await Task.Delay(random.Next(50), TestContext.Current.CancellationToken);
             await victim.KillAsync();
@@ -61,7 +62,7 @@ public sealed class MemberKillTests
         }
         await publishing.CancelAsync();
         long count = await published;
-        Group group = server.Broker.GetTopic(Topic).Partitions[0].Groups().Single(g => g.Name == GroupName);
+        Group group = GroupOf(server);
         await Eventually.TrueAsync(
             () => group.Figures().Lag == 0,
             Patience,
@@ -88,6 +89,9 @@ public sealed class MemberKillTests
         Assert.All(all, m => Assert.Equal(m.Processed.Distinct(), m.Processed));
     }
 
+    private static Group GroupOf(TestServer server) =>
+        server.Broker.GetTopic(Topic).Partitions[0].Groups().Single(g => g.Name == GroupName);
+
     private static async Task<long> PublishAsync(LightQClient client, CancellationToken until)
     {
         await using Producer producer = await client.CreateProducerAsync(
@@ -98,7 +102,7 @@ public sealed class MemberKillTests
         for (; !until.IsCancellationRequested; count++)
         {
             await producer.PublishAsync(
-                System.Text.Encoding.ASCII.GetBytes(count.ToString(CultureInfo.InvariantCulture)),
+                Encoding.ASCII.GetBytes(count.ToString(CultureInfo.InvariantCulture)),
                 cancellationToken: CancellationToken.None
             );
         }
@@ -112,6 +116,7 @@ public sealed class MemberKillTests
         private readonly Process _process;
         private readonly Task _reading;
         private readonly List<long> _processed = [];
+        private readonly StringBuilder _errors = new();
 
         public Member(string server)
         {
@@ -127,6 +132,7 @@ public sealed class MemberKillTests
                 "raw"
             );
             _reading = ReadAsync();
+            _process.ErrorDataReceived += (_, line) => OnError(line.Data);
             _process.BeginErrorReadLine();
         }
 
@@ -154,6 +160,19 @@ public sealed class MemberKillTests
             await _process.WaitForExitAsync(TestContext.Current.CancellationToken);
             await _reading;
             _process.Dispose();
+        }
+
+        /// <inheritdoc/>
+        public override string ToString()
+        {
+            lock (_errors)
+                return $"a member, which {(_process.HasExited ? "has ended" : "runs")}, gets nothing: {_errors}";
+        }
+
+        private void OnError(string? line)
+        {
+            lock (_errors)
+                _errors.AppendLine(line);
         }
 
         private async Task ReadAsync()

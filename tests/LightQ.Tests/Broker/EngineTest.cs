@@ -161,11 +161,14 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
     }
 
     /// <summary>Whether the stream asked for a turn to send; takes the request.</summary>
-    private protected bool TakeTurn()
+    private protected bool TakeTurn() => TakeNextTurn() is not null;
+
+    /// <summary>The stream that asked first for a turn to send; takes the request.</summary>
+    private protected OutputStream? TakeNextTurn()
     {
-        bool asked = _scheduled.TryDequeue(out OutputStream? stream);
+        _scheduled.TryDequeue(out OutputStream? stream);
         stream?.BeginTurn();
-        return asked;
+        return stream;
     }
 
     private protected static (AckRange[] Ranges, uint Credit) Output(ProducerStream producer)

@@ -1,4 +1,5 @@
 using LightQ.Broker.Producers;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Client;
 using LightQ.Protocol;
@@ -23,6 +24,33 @@ public sealed class SubscriptionTests : EngineTest
         Assert.True(subscription.Credit < 0);
         Publish(producer, Batch(1, 1));
         Assert.Null(Receive(subscription));
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)] // As of a durable topic: appended, and synced.
+    [InlineData(3)]
+    public void Each_subscription_is_the_first_to_look_for_a_message_as_often_as_the_others(int wakes)
+    {
+        const int Messages = 300;
+        Subscription[] all = [.. Enumerable.Range(0, 3).Select(_ => Subscribe(StartKind.Latest))];
+        while (TakeTurn())
+            continue;
+        var firsts = new List<OutputStream>();
+        for (int i = 0; i < Messages; i++)
+        {
+            List<OutputStream> turns = [];
+            for (int wake = 0; wake < wakes; wake++)
+            {
+                Partition.Wake();
+                turns.Clear();
+                while (TakeNextTurn() is { } stream)
+                    turns.Add(stream);
+            }
+            Assert.Equal(all.Length, turns.Distinct().Count());
+            firsts.Add(turns[0]);
+        }
+        Assert.All(all, s => Assert.InRange(firsts.Count(f => f == s), 90, 110));
     }
 
     [Theory]
