@@ -3,7 +3,9 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>What waits in a consumer's queue: a run of batches (<see cref="Block"/>) or a gap.</summary>
+/// <summary>
+/// What waits in a consumer's queue: a run of batches (<see cref="Block"/>), a gap, or where a log begins and ends.
+/// </summary>
 internal readonly struct Delivery
 {
     private readonly object _content;
@@ -19,12 +21,19 @@ internal readonly struct Delivery
 
     public Delivery(Subscription source, MessageGap gap) => (Source, _content) = (source, gap);
 
+    public Delivery(Subscription source, SubscriptionStarted started) => (Source, _content) = (source, started);
+
     /// <summary>The subscription it came on, of one partition.</summary>
     public Subscription Source { get; }
 
     public ReceiveBlock? Block => _content as ReceiveBlock;
 
     public MessageGap? Gap => _content as MessageGap;
+
+    /// <summary>
+    /// What the broker has said as it subscribed; it comes only where the reader is to say that it has caught up.
+    /// </summary>
+    public SubscriptionStarted? Started => _content as SubscriptionStarted;
 
     /// <summary>Whether the run before it lies in another block.</summary>
     public bool IsFirstOfBlock { get; }

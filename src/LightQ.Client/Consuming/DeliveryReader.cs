@@ -1,5 +1,4 @@
 using System.Threading.Tasks.Sources;
-using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -426,9 +425,12 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                     OnCanceled();
                 return false;
             }
-            if (delivery.Gap is { } gap)
+            if (delivery.Block is not { } block)
             {
-                delivery.Source.Report(gap);
+                if (delivery.Gap is { } gap)
+                    delivery.Source.Report(gap);
+                else
+                    delivery.Source.Begin(delivery.Started!);
                 continue;
             }
             delivery.Source.MustReadBatch |= delivery.IsUnread;
@@ -438,7 +440,6 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 continue;
             }
             (_locks, _held) = (delivery.Settlements?.Locks, delivery.Held);
-            ReceiveBlock block = delivery.Block!;
             (_run, _runMemory, Partition) = (delivery, block.Bytes, delivery.Source.Partition);
             Lock = new DeliveryLock(
                 delivery.Settlements,

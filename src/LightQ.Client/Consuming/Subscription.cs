@@ -82,11 +82,10 @@ internal sealed class Subscription : ClientStream
     public long ExpectedOffset { get; set; }
 
     /// <summary>
-    /// Whether the reader has got to where the log ended when it was last subscribed to. False before it is.
+    /// Whether the reader has got to where the log ended when it was last subscribed to. False before it is. The
+    /// reader's own.
     /// </summary>
-    public bool HasCaughtUp => ExpectedOffset >= Volatile.Read(ref _caughtUpAt) || IsAtEnd;
-
-    private bool IsAtEnd => Volatile.Read(ref _firstWantedOffset) >= Volatile.Read(ref _caughtUpAt);
+    public bool HasCaughtUp => ExpectedOffset >= _caughtUpAt;
 
     public override bool HasUnanswered
     {
@@ -229,6 +228,8 @@ internal sealed class Subscription : ClientStream
             {
                 case FrameType.Subscribed:
                     started = OnSubscribed(FrameCodec.Read<SubscribedFrame>(body));
+                    if (started is not null && Options.OnCaughtUp is not null)
+                        _consumer.Enqueue(new Delivery(this, started));
                     break;
                 case FrameType.Gap:
                     GapFrame gap = FrameCodec.Read<GapFrame>(body);
@@ -458,6 +459,13 @@ internal sealed class Subscription : ClientStream
         }
     }
 
+    /// <summary>
+    /// What comes from now on begins and ends like this. Also anew: what the log held may be gone after an unclean
+    /// stop, and its old end would never be reached. Called by the reader.
+    /// </summary>
+    public void Begin(SubscriptionStarted started) =>
+        (ExpectedOffset, _caughtUpAt) = (started.NextOffset, started.EndOffset);
+
     /// <summary>Reports a gap to the application, and ends the enumeration if the options say so.</summary>
     public void Report(MessageGap gap)
     {
@@ -538,8 +546,6 @@ internal sealed class Subscription : ClientStream
         // here.
         if (Options.Group is null && !isResumed)
             Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
-        // Also anew: what the log held may be gone after an unclean stop, and a new end would never be reached.
-        Volatile.Write(ref _caughtUpAt, subscribed.EndOffset);
         // An offset that the log no longer holds gives a gap, which may not get here on this connection.
         if (_lastOffset < 0)
         {

@@ -86,12 +86,13 @@ internal sealed class FakeConnection : IDisposable
     public async Task<(FakeFrame Subscribe, uint Credit)> SubscribeAsync(
         long nextOffset = 0,
         ulong incarnation = 5,
-        uint epoch = 3
+        uint epoch = 3,
+        long? endOffset = null
     )
     {
         FakeFrame subscribe = await ReadAsync(FrameType.Subscribe);
         await WriteAsync(
-            new SubscribedFrame(Guid.Empty, 1, incarnation, epoch, nextOffset, 0, nextOffset),
+            new SubscribedFrame(Guid.Empty, 1, incarnation, epoch, nextOffset, 0, endOffset ?? nextOffset),
             subscribe.Header.Stream,
             subscribe.Header.Tag
         );

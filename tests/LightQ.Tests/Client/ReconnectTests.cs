@@ -256,6 +256,44 @@ public sealed class ReconnectTests
         );
     }
 
+    [Theory]
+    [InlineData(2)] // The reader has seen all that is left.
+    [InlineData(1)] // It has seen what is gone, and what is there instead has yet to come.
+    public async Task A_reader_that_waits_has_caught_up_where_the_log_ends_earlier_after_a_reconnect(long next)
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        var caughtUp = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { OnCaughtUp = caughtUp.SetResult }, Cancel)
+            .GetAsyncEnumerator(Cancel);
+        Task<bool> moved = messages.MoveNextAsync().AsTask();
+        using (FakeConnection connection = await broker.AcceptAsync())
+        {
+            (FakeFrame subscribe, _) = await connection.SubscribeAsync(0, endOffset: 10);
+            await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(0, [1], [2]));
+            Assert.True(await moved);
+            Assert.True(await messages.MoveNextAsync());
+            moved = messages.MoveNextAsync().AsTask();
+            Assert.False(moved.IsCompleted);
+        }
+
+        using FakeConnection again = await broker.AcceptAsync();
+        (FakeFrame resumed, _) = await again.SubscribeAsync(next, incarnation: 6, endOffset: 2);
+        if (next == 1)
+        {
+            await again.WriteAsync(new GapFrame(1, 1, GapReason.Truncated), resumed.Header.Stream);
+            await again.DeliverAsync(resumed.Header.Stream, FakeConnection.Batch(1, [3]));
+            Assert.True(await moved);
+            Assert.False(caughtUp.Task.IsCompleted);
+            moved = messages.MoveNextAsync().AsTask();
+        }
+        await caughtUp.Task.WaitAsync(TimeSpan.FromSeconds(30), Cancel);
+        Assert.False(moved.IsCompleted);
+        await again.DeliverAsync(resumed.Header.Stream, FakeConnection.Batch(2, [4]));
+        Assert.True(await moved);
+    }
+
     [Fact]
     public async Task A_subscription_that_got_nothing_yet_resumes_where_it_began()
     {
