@@ -89,6 +89,7 @@ internal sealed class Slots : IDisposable
     {
         held.BeganAt = _time.GetTimestamp();
         Volatile.Write(ref _slots[slot], held);
+        Interlocked.MemoryBarrier(); // Either the look that ends sees the handler, or this thread that it has ended.
         if (Volatile.Read(ref _isLooking) == 0 && Interlocked.Exchange(ref _isLooking, 1) == 0)
             _timer.Change(held.LockTime, Timeout.InfiniteTimeSpan);
     }
@@ -97,8 +98,8 @@ internal sealed class Slots : IDisposable
     public void End(int slot)
     {
         Volatile.Write(ref _slots[slot], null);
-        if (Volatile.Read(ref _isFull) != 0 && Interlocked.Exchange(ref _isFull, 0) != 0)
-            ClientLog.SlotFree(_logger, _topic, _group);
+        Interlocked.MemoryBarrier(); // As above, of what is said when all are taken.
+        TellFree();
     }
 
     public void Dispose() => _timer.Dispose();
@@ -114,7 +115,7 @@ internal sealed class Slots : IDisposable
         if (next == TimeSpan.MaxValue)
         {
             // The next handler begins it again; one that has begun since the look did not.
-            Volatile.Write(ref _isLooking, 0);
+            Interlocked.Exchange(ref _isLooking, 0);
             next = TellOverdue();
             if (next == TimeSpan.MaxValue || Interlocked.Exchange(ref _isLooking, 1) != 0)
                 return;
@@ -150,8 +151,18 @@ internal sealed class Slots : IDisposable
             next = left < next ? left : next;
         }
         if (Failure is { } failure && Interlocked.Exchange(ref _isFull, 1) == 0)
+        {
             ClientLog.NoFreeSlot(_logger, _topic, _group, failure.Message);
+            if (Failure is null)
+                TellFree(); // One has ended meanwhile.
+        }
         return next;
+    }
+
+    private void TellFree()
+    {
+        if (Volatile.Read(ref _isFull) != 0 && Interlocked.Exchange(ref _isFull, 0) != 0)
+            ClientLog.SlotFree(_logger, _topic, _group);
     }
 
     private void TellLong(HeldMessage held, TimeSpan ran)
