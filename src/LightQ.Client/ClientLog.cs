@@ -148,7 +148,7 @@ internal static partial class ClientLog
         LogLevel.Error,
         "The lock of a message of {Topic} is renewed for {Group} no longer (partition {Partition}, offset {Offset}, "
             + "key {Key}, message id {MessageId}, delivery {Delivery}): its handler has run for {Seconds:0} s. The "
-            + "message comes again. Slot {Slot} of {Slots} stays taken until the handler returns; {Free} are free."
+            + "message is redelivered. Slot {Slot} of {Slots} stays taken until the handler returns; {Free} are free."
     )]
     public static partial void SlotTaken(
         ILogger logger,
@@ -172,7 +172,7 @@ internal static partial class ClientLog
         2140,
         LogLevel.Warning,
         "Messages of {Topic} are published with ids, and the topic looks at none: it has no deduplication window "
-            + "(DedupWindow), so that a message with the same id is stored again. This is said once for a producer."
+            + "(DedupWindow), so that a message with the same id is stored again. This is logged once for a producer."
     )]
     public static partial void IdsUnchecked(ILogger logger, string topic);
 
@@ -210,7 +210,7 @@ internal static partial class ClientLog
         2137,
         LogLevel.Warning,
         "The processor of {Topic} for {Group} stops, and {Running} handlers have not ended in time ({Seconds:0} s); "
-            + "they are asked to (CancellationToken), and their messages come again."
+            + "they are asked to (CancellationToken), and their messages are redelivered."
     )]
     public static partial void HandlersCancelled(
         ILogger logger,

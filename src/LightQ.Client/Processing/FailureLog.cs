@@ -47,7 +47,11 @@ internal sealed class FailureLog : IDisposable
     }
 
     /// <summary>Something of the processor itself failed.</summary>
-    public void Processing(Exception exception, ProcessErrorSource source, Message? message)
+    /// <param name="exception">How.</param>
+    /// <param name="source">Where.</param>
+    /// <param name="message">With which message; null for none.</param>
+    /// <param name="rule">What the options say of the message; null where the topic says it.</param>
+    public void Processing(Exception exception, ProcessErrorSource source, Message? message, RetryRule? rule)
     {
         Turn turn = Count(FailureKind.Of(exception, source.ToString()), exception);
         if (turn == Turn.LeftOut)
@@ -55,7 +59,7 @@ internal sealed class FailureLog : IDisposable
         if (message is { } failed)
         {
             LoggedMessage logged = LoggedMessage.Of(failed);
-            string next = source == ProcessErrorSource.Handler ? NextOf(failed) : "";
+            string next = source == ProcessErrorSource.Handler ? NextOf(failed, rule) : "";
             Processing(turn, exception, source, logged, next);
         }
         else if (turn == Turn.First)
@@ -116,13 +120,18 @@ internal sealed class FailureLog : IDisposable
         return line.Length <= MostCharacters ? line : line[..MostCharacters];
     }
 
-    /// <summary>What becomes of a message that its handler has failed with, as far as its topic says.</summary>
-    private static string NextOf(in Message message)
+    /// <summary>What becomes of a message that its handler has failed with, as far as that is known.</summary>
+    private static string NextOf(in Message message, RetryRule? rule)
     {
+        if (rule is { Delay: null })
+            return "It is dead-lettered.";
         if (message.DeliveryLock.Terms is not { } terms)
             return "";
         return terms.DelayAfter(message.DeliveryCount) is { } delay
-            ? string.Create(CultureInfo.InvariantCulture, $"It comes again in {delay.TotalSeconds:0.###} s.")
+            ? string.Create(
+                CultureInfo.InvariantCulture,
+                $"It is redelivered in {(rule?.Delay ?? delay).TotalSeconds:0.###} s."
+            )
             : "That was its last delivery.";
     }
 

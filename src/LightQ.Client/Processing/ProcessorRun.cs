@@ -511,13 +511,13 @@ internal sealed class ProcessorRun(
     /// <returns>False if the error handler has paused the processor: the message is not to blame.</returns>
     private async Task<bool> AbandonAsync(HeldMessage held, Exception error)
     {
-        if (await ReportAsync(ProcessErrorSource.Handler, error, held.Message, held.Span).ConfigureAwait(false))
+        RetryRule? rule = RetryRule.Find(options.Retries, error);
+        if (await ReportAsync(ProcessErrorSource.Handler, error, held.Message, held.Span, rule).ConfigureAwait(false))
             return false;
         // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
         string reason = $"{error.GetType().Name}: {error.Message}";
         if (reason.Length > ProtocolLimits.ReasonLength)
             reason = reason[..ProtocolLimits.ReasonLength];
-        RetryRule? rule = RetryRule.Find(options.Retries, error);
         if (rule is { Delay: null })
         {
             if (await held.Message.DeadLetterAsync(reason).ConfigureAwait(false) == SettleOutcome.Done)
@@ -548,18 +548,20 @@ internal sealed class ProcessorRun(
     /// <param name="exception">How.</param>
     /// <param name="message">With which message; null for none.</param>
     /// <param name="span">That of the message: what the error handler does and logs belongs to it.</param>
+    /// <param name="rule">What the options say of the message; null where the topic says it.</param>
     /// <returns>Whether the error handler has paused the processor.</returns>
     private async Task<bool> ReportAsync(
         ProcessErrorSource source,
         Exception exception,
         Message? message,
-        Activity? span = null
+        Activity? span = null,
+        RetryRule? rule = null
     )
     {
         Activity.Current = span;
         if (onError is null)
         {
-            _failures.Processing(exception, source, message);
+            _failures.Processing(exception, source, message, rule);
             return false;
         }
         try

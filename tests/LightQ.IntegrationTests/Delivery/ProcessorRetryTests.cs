@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using LightQ.Broker.Groups;
 using LightQ.Client;
 using LightQ.Client.Administration;
 using LightQ.Tests.Shared;
@@ -22,10 +23,21 @@ public sealed class ProcessorRetryTests
     public async Task Some_failures_are_dead_lettered_at_once_some_tried_again_later_and_others_as_the_topic_says()
     {
         var time = new ManualTime();
-        await using TestServer server = await TestServer.StartAsync(time: time);
+        // Connections keep the machine's clock: no peer answers within a jump.
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                TimeProvider = time,
+                ConnectionTime = TimeProvider.System,
+            }
+        );
+        using var log = new RecordedLog();
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Services.AddSingleton<Attempts>();
-        builder.Services.AddLightQ(server.ConnectionString, o => o with { TimeProvider = time });
+        builder.Services.AddLightQ(
+            server.ConnectionString,
+            o => o with { TimeProvider = time, ConnectionTime = TimeProvider.System, LoggerFactory = log }
+        );
         builder.Services.AddLightQTopic(
             new TopicSpec("orders")
             {
@@ -78,7 +90,18 @@ public sealed class ProcessorRetryTests
             r => r.StartsWith("3 ", StringComparison.Ordinal) && r.EndsWith("other", StringComparison.Ordinal)
         );
         Assert.Equal(1, attempts.Of("timeout"));
-        time.Advance(TimeSpan.FromSeconds(61));
+        Assert.Single(await log.HasAsync("delivery 1 of 3). It is dead-lettered.", 1));
+        Assert.Single(await log.HasAsync("delivery 1 of 3). It is redelivered in 60 s.", 1));
+        // Its minute begins when the broker is told of the failure.
+        Group group = server.Broker.GetTopic("orders").Partitions[0].Groups().Single(g => g.Name == "g");
+        await Eventually.TrueAsync(
+            () => group.Figures().RedeliveriesDelayed == 1,
+            Patience,
+            () => group.Figures().ToString()
+        );
+        time.Advance(TimeSpan.FromSeconds(59));
+        Assert.Equal(1, group.Figures().RedeliveriesDelayed);
+        time.Advance(TimeSpan.FromSeconds(2));
         await Eventually.TrueAsync(() => attempts.Of("timeout") == 2, Patience, () => attempts.ToString());
         await host.StopAsync(Cancelled);
     }

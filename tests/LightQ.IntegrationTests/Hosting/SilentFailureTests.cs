@@ -98,8 +98,10 @@ public sealed class SilentFailureTests
             last
         );
         const string Place = "(Handler, partition 0, offset 0, key k-first, message id first, delivery ";
-        Assert.Single(await log.HasAsync($"failed {Place}1 of 3). It comes again in 0.001 s.", 1));
-        Assert.Single(await log.HasAsync($"failed again {Place}2 of 3): FormatException: no price It comes again", 1));
+        Assert.Single(await log.HasAsync($"failed {Place}1 of 3). It is redelivered in 0.001 s.", 1));
+        Assert.Single(
+            await log.HasAsync($"failed again {Place}2 of 3): FormatException: no price It is redelivered", 1)
+        );
         Assert.Single(await log.HasAsync($"failed {Place}3 of 3). That was its last delivery.", 1));
         string told = Assert.Single(await brokersLog.HasAsync("have become dead letters of billing", 1));
         Assert.Equal(
