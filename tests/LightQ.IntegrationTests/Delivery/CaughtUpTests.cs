@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;
 
@@ -10,14 +9,14 @@ namespace LightQ.IntegrationTests.Delivery;
 /// </summary>
 public sealed class CaughtUpTests
 {
-    private readonly ManualTime _time = new();
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
     public async Task A_reader_has_caught_up_behind_its_last_message_also_where_what_follows_is_passed_over()
     {
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await ConnectAsync(server, partitions: 4);
         await PublishAsync(client, "t/0", "a", "b", "c");
         await PublishAsync(client, "t/1", "d");
@@ -27,22 +26,38 @@ public sealed class CaughtUpTests
         await client.Messages.CancelScheduledAsync("t", delayed.Position, Cancelled);
 
         var seen = new List<string>();
-        var options = new ConsumeOptions { Start = StartPosition.Earliest, OnCaughtUp = () => seen.Add("caught up") };
-        await foreach (Message message in client.ConsumeAsync("t", options, Cancelled))
+        var caughtUp = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var options = new ConsumeOptions
+        {
+            Start = StartPosition.Earliest,
+            OnCaughtUp = () =>
+            {
+                seen.Add("caught up");
+                caughtUp.SetResult();
+            },
+        };
+        using CancellationTokenSource limit = Limit();
+        Task published = PublishAfterAsync(caughtUp.Task.WaitAsync(limit.Token));
+        await foreach (Message message in client.ConsumeAsync("t", options, limit.Token))
         {
             seen.Add(message.GetText());
-            if (seen.Count == 3)
-                _ = Task.Run(() => PublishAfterAsync(client, seen), Cancelled);
             if (message.GetText() == "late")
                 break;
         }
+        await published;
         Assert.Equal(["a", "b", "c", "caught up", "late"], seen);
+
+        async Task PublishAfterAsync(Task task)
+        {
+            await task;
+            await PublishAsync(client, "t/3", "late");
+        }
     }
 
     [Fact]
     public async Task A_reader_of_an_empty_topic_has_caught_up_at_once_and_one_from_now_on_too()
     {
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await ConnectAsync(server, partitions: 1);
         await CaughtUpAsync(StartPosition.Earliest);
         await PublishAsync(client, "t", "a");
@@ -54,11 +69,12 @@ public sealed class CaughtUpTests
         {
             var caughtUp = new TaskCompletionSource();
             var options = new ConsumeOptions { Start = start, OnCaughtUp = caughtUp.SetResult };
+            using CancellationTokenSource limit = Limit();
             await using IAsyncEnumerator<Message> reader = client
-                .ConsumeAsync("t", options, Cancelled)
-                .GetAsyncEnumerator(Cancelled);
+                .ConsumeAsync("t", options, limit.Token)
+                .GetAsyncEnumerator(limit.Token);
             ValueTask<bool> next = reader.MoveNextAsync();
-            await caughtUp.Task.WaitAsync(TimeSpan.FromSeconds(30), Cancelled);
+            await caughtUp.Task.WaitAsync(limit.Token);
             Assert.False(next.IsCompleted);
             await PublishAsync(client, "t", "next");
             Assert.True(await next);
@@ -68,13 +84,14 @@ public sealed class CaughtUpTests
     [Fact]
     public async Task A_checkpoint_has_a_position_for_each_partition_and_passes_over_one_that_breaks_its_reader()
     {
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await ConnectAsync(server, partitions: 3);
         await PublishAsync(client, "t/0", "a0", "a1", "a2");
         await PublishAsync(client, "t/1", "b0", "b1");
         await PublishAsync(client, "t/2", "c0");
         var checkpoint = new Dictionary<int, MessagePosition>();
-        await foreach (Message message in client.ConsumeAsync("t", From([]), Cancelled))
+        using CancellationTokenSource limit = Limit();
+        await foreach (Message message in client.ConsumeAsync("t", From([]), limit.Token))
         {
             if (message.GetText() is "a0" or "b0")
                 checkpoint[message.Partition] = message.Position;
@@ -105,7 +122,7 @@ public sealed class CaughtUpTests
         async Task<IEnumerable<string>> ReadAsync(int count)
         {
             var read = new List<string>();
-            await foreach (Message message in client.ConsumeAsync("t", From([.. checkpoint.Values]), Cancelled))
+            await foreach (Message message in client.ConsumeAsync("t", From([.. checkpoint.Values]), limit.Token))
             {
                 read.Add(message.GetText());
                 if (read.Count == count)
@@ -118,16 +135,16 @@ public sealed class CaughtUpTests
             new() { Start = StartPosition.Earliest, StartAfter = positions };
     }
 
-    private static async Task PublishAfterAsync(LightQClient client, List<string> seen)
+    private static CancellationTokenSource Limit()
     {
-        // The reader waits when it has said so.
-        await Eventually.TrueAsync(() => seen.Count == 4, TimeSpan.FromSeconds(30), () => "The reader says nothing.");
-        await PublishAsync(client, "t/3", "late");
+        var limit = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
+        limit.CancelAfter(Patience);
+        return limit;
     }
 
-    private async Task<LightQClient> ConnectAsync(TestServer server, int partitions)
+    private static async Task<LightQClient> ConnectAsync(TestServer server, int partitions)
     {
-        var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { TimeProvider = _time });
+        var client = new LightQClient(server.ConnectionString);
         await client.Topics.CreateAsync(
             new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = partitions },
             Cancelled

@@ -24,7 +24,7 @@ public sealed class ScheduledMessagesTests
     [InlineData(BatchCodec.Brotli)]
     public async Task Messages_of_one_batch_are_cancelled_one_by_one_and_stay_so_after_a_kill(BatchCodec codec)
     {
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await StartAsync();
         using var killed = new TemporaryDirectory();
         await using (LightQClient client = await ConnectAsync(server))
         {
@@ -44,7 +44,7 @@ public sealed class ScheduledMessagesTests
             DataDirectory.CopyAsKilled(server.Directory, killed.Path);
         }
 
-        await using TestServer recovered = await TestServer.StartAsync(killed.Path, _time);
+        await using TestServer recovered = await StartAsync(killed.Path);
         await using var again = new LightQClient(recovered.ConnectionString);
         Assert.Equal(["0/6 body 0", "0/1 body 1", "0/3 body 3", "0/4 body 4"], await ListAsync(again));
         Assert.True(await again.Messages.CancelScheduledAsync("t", new MessagePosition(0, 4), Cancelled));
@@ -62,7 +62,7 @@ public sealed class ScheduledMessagesTests
     [Fact]
     public async Task A_group_and_a_reader_pass_over_cancelled_messages_without_a_gap_or_a_backlog()
     {
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await StartAsync();
         await using LightQClient client = await ConnectAsync(server);
         MessagePosition[] acks = await PublishAsync(client, BatchCodec.None, TimeSpan.FromHours(1), 2);
         Assert.Equal([true, true], await client.Messages.CancelScheduledAsync("t", acks, Cancelled));
@@ -70,10 +70,11 @@ public sealed class ScheduledMessagesTests
         _time.Advance(TimeSpan.FromHours(2));
 
         var options = new ConsumeOptions { Group = "g", SettleMode = SettleMode.Explicit };
-        await foreach (Message message in client.ConsumeAsync("t", options, Cancelled))
+        using CancellationTokenSource limit = Limit();
+        await foreach (Message message in client.ConsumeAsync("t", options, limit.Token))
         {
             Assert.Equal("now", message.GetText());
-            await message.CompleteAsync(Cancelled);
+            await message.CompleteAsync(limit.Token);
             break;
         }
         await Eventually.TrueAsync(
@@ -88,7 +89,7 @@ public sealed class ScheduledMessagesTests
     public async Task Cancelling_while_messages_become_due_cancels_or_delivers_each_and_says_which()
     {
         const int Count = 300;
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await StartAsync();
         await using LightQClient client = await ConnectAsync(server);
         var positions = new ConcurrentDictionary<MessagePosition, string>();
         await using (Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled))
@@ -131,7 +132,7 @@ public sealed class ScheduledMessagesTests
     [Fact]
     public async Task Pages_and_partitions_are_listed_whole_and_in_order()
     {
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await StartAsync();
         await using LightQClient client = await ConnectAsync(server, partitions: 3);
         for (int i = 0; i < 12; i++)
         {
@@ -177,7 +178,7 @@ public sealed class ScheduledMessagesTests
     [Fact]
     public async Task The_tool_and_HTTP_cancel_and_what_cannot_be_cancelled_says_why()
     {
-        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using TestServer server = await StartAsync();
         await using LightQClient client = await ConnectAsync(server);
         await PublishAsync(client, BatchCodec.None, TimeSpan.FromHours(1), 3);
         await client.Topics.CreateAsync(new TopicSpec("fast") { Kind = TopicKind.Transient }, Cancelled);
@@ -232,8 +233,7 @@ public sealed class ScheduledMessagesTests
     {
         var all = new List<string>();
         var options = new ConsumeOptions { Start = StartPosition.Earliest, GapAction = GapAction.Throw };
-        using var limit = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
-        limit.CancelAfter(Patience);
+        using CancellationTokenSource limit = Limit();
         await foreach (Message message in client.ConsumeAsync("t", options, limit.Token))
         {
             all.Add(message.GetText().Split(',')[0]);
@@ -243,9 +243,33 @@ public sealed class ScheduledMessagesTests
         return all;
     }
 
+    private static CancellationTokenSource Limit()
+    {
+        var limit = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
+        limit.CancelAfter(Patience);
+        return limit;
+    }
+
+    /// <summary>Its connections, and the client's, keep the machine's clock: no peer answers within a jump.</summary>
+    private Task<TestServer> StartAsync(string? directory = null) =>
+        TestServer.StartAsync(o =>
+            o with
+            {
+                DataDirectory = directory,
+                TimeProvider = _time,
+                ConnectionTime = TimeProvider.System,
+            }
+        );
+
     private async Task<LightQClient> ConnectAsync(TestServer server, int partitions = 1)
     {
-        var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { TimeProvider = _time });
+        var client = new LightQClient(
+            LightQClientOptions.Parse(server.ConnectionString) with
+            {
+                TimeProvider = _time,
+                ConnectionTime = TimeProvider.System,
+            }
+        );
         await client.Topics.CreateAsync(
             new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = partitions },
             Cancelled
