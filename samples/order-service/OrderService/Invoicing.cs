@@ -7,8 +7,8 @@ namespace OrderService;
 public sealed class Invoicing(ShopDb db, ILogger<Invoicing> logger) : IMessageHandler<OrderEvent>
 {
     /// <summary>
-    /// An order that cannot be invoiced never can: it is a dead letter at once. Whatever else fails is tried again, up to
-    /// the topic's number of deliveries.
+    /// An order that cannot be invoiced never can: it is a dead letter at once. Whatever else fails is tried again, up
+    /// to the topic's number of deliveries.
     /// </summary>
     public static readonly ProcessorOptions Options = new()
     {

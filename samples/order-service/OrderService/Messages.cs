@@ -6,7 +6,7 @@ namespace OrderService;
 /// <summary>What a customer asks for.</summary>
 public sealed record NewOrder(string Id, string Customer, decimal Total);
 
-/// <summary>What has happened to an order. All of them, in their order, are the topic <see cref="Topics.Orders"/>.</summary>
+/// <summary>What has happened to an order. All of it, in order, is the topic <see cref="Topics.Orders"/>.</summary>
 public sealed record OrderEvent(string OrderId, OrderChange Change, string Customer, decimal Total);
 
 [JsonConverter(typeof(JsonStringEnumConverter<OrderChange>))]
@@ -27,7 +27,7 @@ public static class Topics
     public const string Mailing = "mailing"; // A group of the second.
 
     /// <summary>
-    /// Kept for ever, since the table of orders is made of them. A caller that tries again within an hour stores nothing
+    /// Kept for ever, since the table of orders is made of it. A caller that tries again within an hour stores nothing
     /// twice.
     /// </summary>
     public static readonly TopicSpec OfOrders = new(Orders)

@@ -57,7 +57,7 @@ public sealed class OrderTable(
         return [.. positions.Select(position => MessagePosition.Parse(position.Position))];
     }
 
-    /// <summary>The change and the position behind it, in one transaction: neither is ever there without the other.</summary>
+    /// <summary>Stores the change and its position in one transaction: neither is there without the other.</summary>
     private async Task ApplyAsync(Message<OrderEvent> message, CancellationToken cancellationToken)
     {
         MessagePosition position = message.Raw.Position;

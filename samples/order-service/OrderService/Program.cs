@@ -21,7 +21,7 @@ services.AddScoped<Reminders>().AddSingleton<IMailer, LogMailer>();
 services.AddSingleton<LiveOrders>().AddSingleton<OrderTable>();
 services.AddHostedService(provider => provider.GetRequiredService<OrderTable>());
 
-// "/ready" runs all of them, "/live" none: a broker that is down takes the service out of rotation, and kills no replica.
+// "/ready" runs all of them, "/live" none: a broker that is down takes replicas out of service, and kills none.
 services.AddHealthChecks().AddLightQ().AddCheck<OrderTable>("order-table");
 
 bool isExported = builder.Configuration["OTEL_EXPORTER_OTLP_ENDPOINT"] is not null;
