@@ -117,7 +117,9 @@ internal sealed class StreamForward<TRequest, TResponse>(
             }
             catch (Exception e) when (e is RpcException or OperationCanceledException)
             {
-                if (login.IsCompletedSuccessfully && await login.ConfigureAwait(false) is { } end)
+                // Whoever watches the login cancels the call first, and then says why.
+                bool hasEnded = ended.IsCancellationRequested && !context.CancellationToken.IsCancellationRequested;
+                if (hasEnded && await login.ConfigureAwait(false) is { } end)
                     throw end;
                 if (e is RpcException refused)
                     throw NodeCalls.Explain(refused, node, address, context.CancellationToken);

@@ -131,11 +131,19 @@ public sealed class WebTestTests(WebTestTests.Brokers brokers) : IClassFixture<W
     [InlineData("""{ "LightQ": { "Prot": "1" } }""", "'LightQ:Prot' is no setting of a client")]
     public async Task Settings_that_leave_it_open_which_broker_is_meant_fail_the_start(string settings, string said)
     {
-        await using WebApplicationFactory<Orders> shop = Shop(
-            settings,
-            web => web.ConfigureAppConfiguration((_, c) => Set(c, "LightQ:ConnectionString"))
-        );
-        var refused = Assert.Throws<OptionsValidationException>(() => shop.CreateClient());
+        int attempts = 0;
+        Exception? failure;
+        do
+        {
+            await using WebApplicationFactory<Orders> shop = Shop(
+                settings,
+                web => web.ConfigureAppConfiguration((_, c) => Set(c, "LightQ:ConnectionString"))
+            );
+            failure = Record.Exception(() => shop.CreateClient());
+            // The application ends on a thread of its own: now and then the factory finds its services gone before it
+            // has heard why.
+        } while (failure is ObjectDisposedException && ++attempts < 20);
+        var refused = Assert.IsType<OptionsValidationException>(failure);
         Assert.StartsWith(said, refused.Message, StringComparison.Ordinal);
     }
 
