@@ -145,28 +145,6 @@ public sealed class SharedProducerTests
     }
 
     [Fact]
-    public async Task A_producer_that_is_given_up_as_it_opens_leaves_its_message_to_the_next()
-    {
-        await using TestServer server = await TestServer.StartAsync();
-        await server.CreateTopicAsync("orders");
-        await using var client = new LightQClient(server.ConnectionString);
-        int opened = 0;
-        await using var producers = new SharedProducers(
-            async (topic, cancellationToken) =>
-            {
-                Producer producer = await client.CreateProducerAsync(topic, null, cancellationToken);
-                if (opened++ == 0)
-                    await producer.DisposeAsync();
-                return producer;
-            },
-            mostKept: 1
-        );
-        PublishAck ack = await producers.PublishAsync("orders", "x"u8, default, null, default, Cancel);
-        Assert.Equal(0, ack.Offset);
-        Assert.Equal(2, opened);
-    }
-
-    [Fact]
     public async Task More_topics_than_are_kept_lose_nothing()
     {
         const int Kept = 8,
@@ -288,7 +266,7 @@ public sealed class SharedProducerTests
     }
 
     [Fact]
-    public async Task What_waits_for_a_producer_that_was_given_up_keeps_its_order()
+    public async Task Producers_that_are_given_up_as_they_open_leave_their_messages_to_the_next_in_order()
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");

@@ -16,7 +16,7 @@ internal static class UnawaitedPublishes
             acks.Add(publish(acks.Count).AsTask());
             afterwards += acks[0].IsCompleted ? 1 : 0;
             if (acks.Count % 1000 == 0)
-                await Task.Delay(1); // One core may be all there is.
+                await Task.Delay(acks.Count / 1000); // One core may be all there is: the slower it opens, the fewer.
         }
         return [.. (await Task.WhenAll(acks).WaitAsync(patience)).Select(ack => ack.Offset)];
     }

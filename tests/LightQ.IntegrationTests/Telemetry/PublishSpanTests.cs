@@ -151,6 +151,25 @@ public sealed class PublishSpanTests
     }
 
     [Fact]
+    public async Task What_waits_for_its_producer_to_open_is_published_in_its_callers_context()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);
+        using var spans = new RecordedSpans();
+        var publishing = new List<Task>();
+        var callers = new HashSet<string>();
+        for (int i = 0; i < 3; i++)
+        {
+            using Activity caller = RecordedSpans.Application.StartActivity("order")!;
+            callers.Add($"{caller.SpanId}");
+            publishing.Add(client.PublishAsync("orders", "x"u8, cancellationToken: Cancelled).AsTask());
+        }
+        await Task.WhenAll(publishing);
+        Assert.Equal(callers, spans.Named("send orders").Select(span => $"{span.ParentSpanId}").ToHashSet());
+    }
+
+    [Fact]
     public async Task A_context_that_the_application_gave_is_left_as_it_is()
     {
         const string Own = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
