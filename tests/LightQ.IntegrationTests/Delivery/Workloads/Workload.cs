@@ -5,6 +5,9 @@ namespace LightQ.IntegrationTests.Delivery.Workloads;
 /// <summary>One random workload, drawn from a seed.</summary>
 internal sealed record Workload
 {
+    /// <summary>The longest that a long message takes, in locks.</summary>
+    private const double MostLocks = 3;
+
     private static readonly double[] Shares = [0, 0.001, 0.01, 0.05, 0.3];
 
     private Workload(Random random)
@@ -21,8 +24,10 @@ internal sealed record Workload
         Deaths = IsCalm ? 0 : random.Next(1, 3);
         Pauses = IsCalm ? 0 : random.Next(3);
         LongOnes = IsCalm || !CanTakeLong(one) || !isUniform ? 0 : 0.02;
-        double each = Math.Max(Usual.TotalSeconds, 0.002);
-        Messages = (int)Math.Clamp(3 * count / each, 30 * count, 1_500);
+        // What a member is to have done within the test's patience: 3 s of the usual ones, or 10 s where the few long ones
+        // are nearly all of it.
+        double each = Math.Max(Usual.TotalSeconds, 0.002) + (LongOnes * MostLocks / 2 * Lock.TotalSeconds);
+        Messages = (int)Math.Clamp((LongOnes > 0 ? 10 : 3) * count / each, 30 * count, 1_500);
         // A batch is one member's, and may hold all of them: three times as long must be within the test's patience.
         if (Habits.Contains(SettleHabit.Batches))
             Messages = Math.Min(Messages, Math.Max(20, (int)(15 / each)));
@@ -78,7 +83,7 @@ internal sealed record Workload
     public TimeSpan TimeFor(int partition, long offset)
     {
         var random = new Random(HashCode(partition, offset));
-        return random.NextDouble() < LongOnes ? Lock * (3 * random.NextDouble()) : Usual;
+        return random.NextDouble() < LongOnes ? Lock * (MostLocks * random.NextDouble()) : Usual;
     }
 
     public override string ToString() =>
