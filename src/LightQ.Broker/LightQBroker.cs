@@ -5,6 +5,7 @@ using LightQ.Broker.Catalog;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
+using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
@@ -49,6 +50,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly Lock _changes = new();
     private readonly ProducerNames _names;
     private readonly PendingBudget _pending;
+    private readonly TopicRoom _room;
     private readonly HousekeepingSchedule _housekeeping;
     private readonly PartitionHousekeeping _partitionHousekeeping;
     private volatile bool _stopping;
@@ -59,6 +61,7 @@ public sealed class LightQBroker : IAsyncDisposable
         time = _time = SteadyClock.Over(time);
         Refusals = options.Refusals ?? new LimitRefusals();
         _pending = new PendingBudget(() => _options, Refusals);
+        _room = new TopicRoom(() => _topics!.Values, () => _options, Refusals);
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
@@ -90,6 +93,7 @@ public sealed class LightQBroker : IAsyncDisposable
                     MaxQueueBytes = options.SpillBytesPerSubscription,
                     MaxBytes = options.SpillBytes,
                     MaxMemoryBytes = options.BacklogMemoryBytes,
+                    IsShareUsedUp = new SpillShare(() => _options, Refusals).IsUsedUp,
                     OnFailed = error => options.StorageEvents?.OnRefused("the backlog of a slow subscription", error),
                 }
             );
@@ -290,8 +294,14 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <param name="name">Its name.</param>
     /// <param name="settings">Its settings; defaults are filled in.</param>
     /// <param name="credentials">Its own user; null for none.</param>
+    /// <param name="maker">The <see cref="UserNumber"/> of whoever makes it.</param>
     /// <exception cref="BrokerException">The name or a setting is not allowed, or the name is taken.</exception>
-    public Topic CreateTopic(string name, TopicSettings settings, TopicCredentials? credentials = null)
+    public Topic CreateTopic(
+        string name,
+        TopicSettings settings,
+        TopicCredentials? credentials = null,
+        uint maker = UserNumber.None
+    )
     {
         if (!TopicName.IsValid(name))
         {
@@ -302,8 +312,11 @@ public sealed class LightQBroker : IAsyncDisposable
         }
 
         DeadLetterOffice.DemandName(name, settings);
-        return Create(name, settings, credentials);
+        return Create(name, settings, credentials, maker);
     }
+
+    /// <summary>The topics that have a topic keep their letters by its name; rights follow them.</summary>
+    public IReadOnlySet<string> LetterOwnersOf(string topic) => _directory.LetterOwners.Of(topic);
 
     /// <summary>By which the nodes of the cluster know each other.</summary>
     internal byte[] GetNodeSecret() => _catalog.GetNodeSecret();
@@ -311,7 +324,7 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Creates a topic for dead letters; its own name may leave no room for that of another.</summary>
     /// <exception cref="BrokerException">A setting is not allowed, or the name is taken.</exception>
     internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) =>
-        Create(name, settings, credentials: null);
+        Create(name, settings, credentials: null, UserNumber.None);
 
     /// <summary>
     /// Changes what may be changed: retention, ack level, slow-consumer policy, deduplication, and so on.
@@ -629,7 +642,7 @@ public sealed class LightQBroker : IAsyncDisposable
             _ = Task.Run(() => _remover?.RemoveWaitingAsync()); // The catalog is locked here.
     }
 
-    private Topic Create(string name, TopicSettings settings, TopicCredentials? credentials)
+    private Topic Create(string name, TopicSettings settings, TopicCredentials? credentials, uint maker)
     {
         settings = settings.Complete();
         lock (_changes)
@@ -637,11 +650,11 @@ public sealed class LightQBroker : IAsyncDisposable
             ThrowIfStopping();
             settings.DemandCluster(HasReplication);
             // By a copy that may be old: topics may have been deleted elsewhere.
-            if (HasReplication && RoomIsShort(settings))
+            if (HasReplication && _room.IsShort(settings))
                 Decisions.ReadOn();
             Decisions.Decide(() => DemandPlace(name, settings));
-            DemandRoom(settings);
-            var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
+            _room.Demand(settings, maker);
+            var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials, maker);
             _directory.Create(topic);
             return topic;
         }
@@ -659,29 +672,6 @@ public sealed class LightQBroker : IAsyncDisposable
         if (_topics.ContainsKey(name))
             throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
         DeadLetterOffice.DemandDurable(name, settings, _topics);
-    }
-
-    private bool RoomIsShort(TopicSettings settings) =>
-        _topics.Count >= _options.MaxTopics
-        || _topics.Values.Sum(t => (long)t.Settings.Partitions) + settings.Partitions > _options.MaxPartitions;
-
-    /// <summary>Whether there may be another topic with these settings. Under the lock of changes.</summary>
-    private void DemandRoom(TopicSettings settings)
-    {
-        BrokerOptions limits = _options;
-        if (_topics.Count >= limits.MaxTopics)
-        {
-            string found = $"There are {_topics.Count} topics";
-            throw Refusals.Exhausted(nameof(BrokerOptions.MaxTopics), limits.MaxTopics, found);
-        }
-
-        long partitions = _topics.Values.Sum(t => (long)t.Settings.Partitions);
-        if (partitions + settings.Partitions > limits.MaxPartitions)
-        {
-            string found =
-                $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more";
-            throw Refusals.Exhausted(nameof(BrokerOptions.MaxPartitions), limits.MaxPartitions, found);
-        }
     }
 
     private void ThrowIfStopping()

@@ -7,6 +7,7 @@ using LightQ.Server.Limits;
 using LightQ.Server.Ports;
 using LightQ.Server.Telemetry;
 using LightQ.Server.Tls;
+using LightQ.Server.Transport;
 using LightQ.Server.Web;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
@@ -59,10 +60,12 @@ internal sealed class HttpHost : IAsyncDisposable
     {
         LightQServerOptions options = limits.Options;
         Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
+        UnsentLimit.Set(controlSocket, options.DataPlane);
         Socket webSocket;
         try
         {
             webSocket = ListenSocket.Open(options.Bind, options.WebPort, "--web-port");
+            UnsentLimit.Set(webSocket, options.DataPlane);
         }
         catch
         {
@@ -237,7 +240,7 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>What Kestrel itself enforces, from the start on.</summary>
     /// <remarks>
     /// A stream of responses may be slow or idle for any time, and HTTP/2 has no minimum rate for one alone: pings find
-    /// clients that are gone.
+    /// clients that are gone, and <see cref="AnswerBody"/> those that do not read.
     /// </remarks>
     private static void Limit(KestrelServerLimits kestrel, HttpOptions limits)
     {

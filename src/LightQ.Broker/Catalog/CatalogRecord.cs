@@ -179,13 +179,15 @@ internal sealed record CatalogRecord
     /// <param name="Node">
     /// The node of the cluster that has its messages; null for a topic with replicas, and where there is no cluster.
     /// </param>
+    /// <param name="Maker">The <see cref="UserNumber"/> of whoever has made it; null for nobody.</param>
     internal sealed record TopicEntry(
         string Name,
         Guid Id,
         DateTimeOffset Created,
         TopicSettings Settings,
         CredentialsEntry? Credentials = null,
-        string? Node = null
+        string? Node = null,
+        uint? Maker = null
     );
 
     /// <summary>A cluster. Its id is made with it: another cluster of the same name has another.</summary>

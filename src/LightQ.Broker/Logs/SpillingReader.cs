@@ -15,11 +15,11 @@ internal sealed class SpillingReader : YieldingReader
     private readonly SpillStore _store;
     private readonly SpillQueue _queue;
 
-    public SpillingReader(RingLog log, Action<StreamClose> end, Action ready, SpillStore store)
+    public SpillingReader(RingLog log, Action<StreamClose> end, Action ready, SpillStore store, uint user)
         : base(log, end)
     {
         _store = store;
-        _queue = store.Open(ready, OnFailed);
+        _queue = store.Open(ready, OnFailed, user);
     }
 
     public override long KeptBytes => _queue.Bytes;
@@ -48,6 +48,9 @@ internal sealed class SpillingReader : YieldingReader
                 $"a subscription may spill {_store.Options.MaxQueueBytes} bytes (Broker:SpillBytesPerSubscription)",
             SpillResult.StoreFull =>
                 $"all subscriptions together may spill {_store.Options.MaxBytes} bytes (Broker:SpillBytes)",
+            SpillResult.ShareFull =>
+                $"its user has its share of what all subscriptions together may spill, {_store.Options.MaxBytes} bytes "
+                    + $"(Broker:SpillBytes)",
             SpillResult.DiskBehind =>
                 $"the disk does not take the backlog as fast as it grows, and {_store.Options.MaxMemoryBytes} bytes "
                     + $"(Broker:BacklogMemoryBytes) wait for it",

@@ -92,7 +92,7 @@ internal sealed class BroadcastSubscription : Subscription
         {
             SlowPolicy.DropNewest => new DropNewestReader(ring, RequestClose, spills.Memory),
             SlowPolicy.Disconnect => new DisconnectingReader(ring, RequestClose),
-            SlowPolicy.SpillToDisk => new SpillingReader(ring, RequestClose, Schedule, spills),
+            SlowPolicy.SpillToDisk => new SpillingReader(ring, RequestClose, Schedule, spills, Owner.User),
             _ => null,
         };
         if (reader is not null)

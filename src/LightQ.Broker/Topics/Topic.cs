@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using LightQ.Broker.Users;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 
@@ -19,9 +20,11 @@ public sealed class Topic
         Guid id,
         DateTimeOffset created,
         TopicSettings settings,
-        TopicCredentials? credentials = null
+        TopicCredentials? credentials = null,
+        uint maker = UserNumber.None
     )
     {
+        Maker = maker;
         Name = name;
         Id = id;
         Created = created;
@@ -37,6 +40,12 @@ public sealed class Topic
 
     /// <summary>When it was created.</summary>
     public DateTimeOffset Created { get; }
+
+    /// <summary>
+    /// The <see cref="UserNumber"/> of whoever has made it, in whose share of all topics it counts; nobody's for one
+    /// that the broker, or an earlier version, made.
+    /// </summary>
+    public uint Maker { get; }
 
     /// <summary>The settings in force.</summary>
     public TopicSettings Settings { get; internal set; }

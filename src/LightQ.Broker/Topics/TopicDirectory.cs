@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using LightQ.Broker.Catalog;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Users;
 
@@ -27,6 +28,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
     private readonly ConcurrentDictionary<Guid, Topic> _making = new();
     private readonly ConcurrentDictionary<Guid, Task> _ending = new();
     private readonly Lock _carryingOut = new();
+    private readonly LetterOwners _letterOwners = new();
     private ulong _sequence;
 
     /// <param name="catalog">What there is to be.</param>
@@ -63,6 +65,9 @@ internal sealed class TopicDirectory : IAsyncDisposable
     /// <summary>The topics by their names.</summary>
     public ConcurrentDictionary<string, Topic> Topics => _topics;
 
+    /// <summary>Which topics keep the letters of others, by their settings.</summary>
+    public LetterOwners LetterOwners => _letterOwners;
+
     /// <summary>The last change of the catalog that is carried out; only grows.</summary>
     public ulong Sequence => Volatile.Read(ref _sequence);
 
@@ -75,6 +80,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
         {
             Place(topic, entry);
             Serve(topic);
+            _letterOwners.Change(topic.Name, null, topic.Settings);
         }
         Volatile.Write(ref _sequence, _catalog.Sequence); // Nothing is followed yet.
     }
@@ -141,11 +147,19 @@ internal sealed class TopicDirectory : IAsyncDisposable
             topic.Created,
             topic.Settings,
             topic.Credentials is { } own ? new CatalogRecord.CredentialsEntry(own.User, own.Password) : null,
-            topic.Settings.IsReplicated ? null : _node
+            topic.Settings.IsReplicated ? null : _node,
+            topic.Maker == UserNumber.None ? null : topic.Maker
         );
 
     private static Topic Make(CatalogRecord.TopicEntry entry) =>
-        new(entry.Name, entry.Id, entry.Created, entry.Settings, entry.Credentials?.ToCredentials());
+        new(
+            entry.Name,
+            entry.Id,
+            entry.Created,
+            entry.Settings,
+            entry.Credentials?.ToCredentials(),
+            entry.Maker ?? UserNumber.None
+        );
 
     /// <summary>Whether a topic's messages are on this node's disk, or in its memory, alone.</summary>
     private bool IsHere(CatalogRecord.TopicEntry entry) =>
@@ -168,7 +182,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
             while (_catalog.Read(out CatalogNews news))
             {
                 if (news.Topic is { } id)
-                    CarryOut(id);
+                    changesRights |= CarryOut(id);
                 changesRights |= news is { ChangesRights: true, IsLocal: false };
             }
             Volatile.Write(ref _sequence, sequence);
@@ -178,10 +192,13 @@ internal sealed class TopicDirectory : IAsyncDisposable
             _ = Task.Run(_users.RaiseChanged);
     }
 
-    private void CarryOut(Guid id)
+    /// <returns>Whether rights may have changed.</returns>
+    private bool CarryOut(Guid id)
     {
         CatalogRecord.TopicEntry? entry = _catalog.FindTopic(id);
         Topic? topic = _byId.GetValueOrDefault(id);
+        bool changesRights =
+            (entry?.Name ?? topic?.Name) is { } name && _letterOwners.Change(name, topic?.Settings, entry?.Settings);
         if (entry is null)
         {
             if (topic is not null)
@@ -208,6 +225,7 @@ internal sealed class TopicDirectory : IAsyncDisposable
             if (topic.Credentials != credentials)
                 topic.Credentials = credentials;
         }
+        return changesRights;
     }
 
     /// <summary>A topic has got replicas. The node that had its messages has ended its partitions before.</summary>

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using LightQ.Protocol;
 
 namespace LightQ.Broker.Users;
@@ -53,12 +54,21 @@ public sealed record Grant(Right Right, string Pattern)
     /// Whether the grant is about this topic. The beginning of names covers a topic's dead letters only with the topic:
     /// <c>orders.*</c> does not cover <c>orders.dead</c>, which belongs to <c>orders</c>.
     /// </summary>
-    public bool Covers(string topic)
+    /// <param name="topic">The topic.</param>
+    /// <param name="owners">The topics that have it keep their letters by its name; null for none.</param>
+    public bool Covers(string topic, IReadOnlySet<string>? owners = null)
     {
         if (!Pattern.EndsWith('*'))
             return topic == Pattern;
         ReadOnlySpan<char> prefix = Pattern.AsSpan()[..^1];
-        return TopicName.OwnerOf(topic).StartsWith(prefix, StringComparison.Ordinal);
+        if (!TopicName.OwnerOf(topic).StartsWith(prefix, StringComparison.Ordinal))
+            return false;
+        foreach (string owner in owners ?? ImmutableHashSet<string>.Empty)
+        {
+            if (!TopicName.OwnerOf(owner).StartsWith(prefix, StringComparison.Ordinal))
+                return false;
+        }
+        return true;
     }
 
     /// <summary>For people: <c>publish on orders.*</c>.</summary>

@@ -25,18 +25,21 @@ public sealed record User(
     public bool IsAdmin => Grants.Any(g => g.Right == Right.Admin);
 
     /// <summary>Whether a grant allows it.</summary>
-    public bool May(Right right, string topic)
+    /// <param name="right">The right.</param>
+    /// <param name="topic">On which topic.</param>
+    /// <param name="owners">See <see cref="Grant.Covers"/>.</param>
+    public bool May(Right right, string topic, IReadOnlySet<string>? owners = null)
     {
         foreach (Grant grant in Grants)
         {
-            if (grant.Right == Right.Admin || (grant.Right == right && grant.Covers(topic)))
+            if (grant.Right == Right.Admin || (grant.Right == right && grant.Covers(topic, owners)))
                 return true;
         }
         return false;
     }
 
     /// <summary>Whether any right reaches the topic.</summary>
-    public bool Sees(string topic) => Grants.Any(g => g.Covers(topic));
+    public bool Sees(string topic, IReadOnlySet<string>? owners = null) => Grants.Any(g => g.Covers(topic, owners));
 
     /// <summary>The name alone: a record would print the hash, too.</summary>
     public override string ToString() => Name;

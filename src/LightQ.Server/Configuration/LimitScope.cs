@@ -39,9 +39,6 @@ internal enum LimitScope
     /// <summary>A partition; each user has a share.</summary>
     PartitionSharedByUsers,
 
-    /// <summary>All together; it takes the right to manage topics to have any of it.</summary>
-    Managers,
-
     /// <summary>All together; it takes the right admin to have any of it.</summary>
     Administrators,
 }

@@ -510,18 +510,22 @@ public static class ServerSettings
             o => o.SlowTimeout,
             (o, v) => o with { SlowTimeout = v }
         ),
-        Broker.Bytes(
-            nameof(BrokerOptions.SpillBytesPerSubscription),
-            "Most bytes that one subscription may spill to disk.",
-            o => o.SpillBytesPerSubscription,
-            (o, v) => o with { SpillBytesPerSubscription = v }
-        ),
-        Broker.Bytes(
-            nameof(BrokerOptions.SpillBytes),
-            "Most bytes that all subscriptions together may spill to disk.",
-            o => o.SpillBytes,
-            (o, v) => o with { SpillBytes = v }
-        ),
+        Broker
+            .Bytes(
+                nameof(BrokerOptions.SpillBytesPerSubscription),
+                "Most bytes that one subscription may spill to disk.",
+                o => o.SpillBytesPerSubscription,
+                (o, v) => o with { SpillBytesPerSubscription = v }
+            )
+            .Limit(LimitScope.Stream),
+        Broker
+            .Bytes(
+                nameof(BrokerOptions.SpillBytes),
+                "Most bytes that all subscriptions together may spill to disk.",
+                o => o.SpillBytes,
+                (o, v) => o with { SpillBytes = v }
+            )
+            .Limit(LimitScope.SharedByUsers),
         Broker.Bytes(
             nameof(BrokerOptions.BacklogMemoryBytes),
             "Most memory for what slow subscriptions keep outside their rings.",
@@ -594,7 +598,7 @@ public static class ServerSettings
                 o => o.MaxTopics,
                 (o, v) => o with { MaxTopics = v }
             )
-            .Limit(LimitScope.Managers)
+            .Limit(LimitScope.SharedByUsers)
             .Live(),
         Broker
             .Number(
@@ -603,7 +607,7 @@ public static class ServerSettings
                 o => o.MaxPartitions,
                 (o, v) => o with { MaxPartitions = v }
             )
-            .Limit(LimitScope.Managers)
+            .Limit(LimitScope.SharedByUsers)
             .Live(),
         Broker
             .Number(

@@ -62,7 +62,7 @@ internal sealed class ConnectionListener : IAsyncDisposable
         }
         try
         {
-            UnsentLimit.Set(_listener, limits.DataPlane.MaxUnsentBytes);
+            UnsentLimit.Set(_listener, limits.DataPlane);
             _listener.Bind(endPoint);
             _listener.Listen(1024);
         }
@@ -150,6 +150,7 @@ internal sealed class ConnectionListener : IAsyncDisposable
     public void Forget(ClientConnection connection)
     {
         _connections.TryRemove(connection.Id, out _);
+        _limits.GiveDescriptor(PeerNetwork.Of(connection.Remote));
         if (connection.IsAdmitted)
             _admitted.Give(PeerNetwork.Of(connection.Remote), connection.User);
         if (_isStopping && _connections.IsEmpty)
@@ -198,10 +199,17 @@ internal sealed class ConnectionListener : IAsyncDisposable
         {
             EndPoint? remote = socket.RemoteEndPoint;
             socket.NoDelay = true;
+            if (!_limits.TryTakeDescriptor(PeerNetwork.Of(remote)))
+            {
+                _limits.OnAcceptFailed(EndPoint.Port, $"the address of {remote} has its share of the descriptors");
+                socket.Dispose();
+                return;
+            }
             ProtocolException? refusal = Admit(remote);
             // Do not spend a TLS handshake on a rejected peer; it could not read a plain-text reason.
             if (refusal is not null && (_tls is not null || Volatile.Read(ref _refused) >= MostRefused))
             {
+                _limits.GiveDescriptor(PeerNetwork.Of(remote));
                 socket.Dispose();
                 return;
             }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
@@ -15,7 +16,8 @@ namespace LightQ.Server.Connections;
 /// <remarks>
 /// A turn gathers answers, acks, credits and small runs into one buffer and sends them, with at most one larger run
 /// behind, in one system call. After <see cref="TurnBytes"/> or <see cref="TurnSends"/> the rest is posted to the pool,
-/// so that a fan-out does not hold a socket thread.
+/// so that a fan-out does not hold a socket thread. A send that waits for its peer keeps no block for a little: that
+/// moves to memory of its size.
 /// </remarks>
 internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
 {
@@ -33,8 +35,8 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     /// <summary>What a format may write of one stream, in bytes, besides a small run.</summary>
     public const int WriteRoom = 4096;
 
-    /// <summary>What a connection may leave unread of answers before that counts with what others leave.</summary>
-    private const int FreeAnswers = 16 * 1024;
+    /// <summary>What a connection may leave unread before that counts with what others leave.</summary>
+    private const int FreeAnswers = 4 * 1024;
 
     private readonly System.Net.IPAddress? _remote;
     private readonly FrameSender _sender;
@@ -53,6 +55,8 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     private OutputStream? _scheduled;
     private int _state;
     private byte[]? _buffer;
+    private byte[]? _waiting;
+    private int _waitingBytes;
     private int _filled;
     private Subscription? _sending;
     private LentRun _sendingRun;
@@ -86,6 +90,9 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
 
     /// <summary>The number of the client's user; nobody's until the client is welcomed.</summary>
     public uint User { get; set; }
+
+    /// <summary>Who has logged in and counts beside the address; null for nobody.</summary>
+    public string? Source { get; set; }
 
     /// <inheritdoc/>
     public bool HasEnded => _inputEnded || Volatile.Read(ref _failed) || _events.IsPeerGone;
@@ -216,13 +223,15 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         }
     }
 
-    /// <summary>Counts what waits to be read, if it is more than a little. Under the lock of the answers.</summary>
+    /// <summary>
+    /// Counts answers and a send that wait to be read, if they are more than a little. Under the lock of the answers.
+    /// </summary>
     private bool CountUnread()
     {
-        int bytes = (_answers?.WrittenCount ?? 0) + (_answersSent?.WrittenCount ?? 0);
+        int bytes = (_answers?.WrittenCount ?? 0) + (_answersSent?.WrittenCount ?? 0) + _waitingBytes;
         if (bytes <= FreeAnswers && _account is null)
             return true;
-        _account ??= new BodyAccount(_limits, _remote, FreeAnswers);
+        _account ??= new BodyAccount(_limits, _remote, FreeAnswers) { User = Source };
         return _account.TrySet(bytes, out _);
     }
 
@@ -239,6 +248,30 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
                 TurnScope.Post(this);
             return;
         }
+    }
+
+    bool ISendEvents.OnWaiting(ref ReadOnlyMemory<byte> head, int held)
+    {
+        if (_buffer is not null && head.Length <= SmallRun)
+        {
+            byte[] waiting = ArrayPool<byte>.Shared.Rent(head.Length);
+            head.CopyTo(waiting);
+            head = waiting.AsMemory(0, head.Length);
+            _blocks.Return(_buffer);
+            (_buffer, _waiting) = (null, waiting);
+        }
+        lock (_answersLock)
+        {
+            _waitingBytes = held + ((_buffer ?? _waiting)?.Length ?? 0);
+            if (CountUnread())
+                return true;
+        }
+        _limits.DataPlaneRefusals.Refuse(
+            nameof(DataPlaneOptions.MaxAssemblyBytes),
+            _limits.DataPlane.MaxAssemblyBytes,
+            $"Connection {ConnectionId} from {_remote} does not read, and has no room to wait for that"
+        );
+        return false;
     }
 
     void ISendEvents.OnSendCompleted(bool sent)
@@ -264,7 +297,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         Volatile.Write(ref _isSending, false);
         _filled = 0;
         _answersSent?.Clear();
-        if (_account is not null)
+        if (_waitingBytes != 0 || _account is not null)
             CountSent();
         if (_sending is null)
             return;
@@ -276,8 +309,15 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     /// <summary>What is unread from now on is less.</summary>
     private void CountSent()
     {
+        byte[]? waiting = _waiting;
+        _waiting = null;
         lock (_answersLock)
+        {
+            _waitingBytes = 0;
             CountUnread();
+        }
+        if (waiting is not null)
+            ArrayPool<byte>.Shared.Return(waiting);
     }
 
     /// <returns>Whether the actor is at rest; false when there is more to look at.</returns>
@@ -291,6 +331,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         if (_inputEnded && !_finished)
         {
             _finished = true;
+            _waiting = null;
             lock (_answersLock)
                 _account?.Clear();
             _events.OnClosed();

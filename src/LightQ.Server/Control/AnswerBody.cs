@@ -1,5 +1,6 @@
 using System.IO.Pipelines;
 using LightQ.Server.Limits;
+using LightQ.Server.Security;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
 
@@ -11,12 +12,17 @@ namespace LightQ.Server.Control;
 /// </summary>
 /// <remarks>
 /// As on the data plane one send has <see cref="DataPlaneOptions.StalledReaderTimeout"/>, and a longer one as much
-/// again for each <see cref="SendBytes"/>. A stream of answers may be idle for any time; what it has written may not.
+/// again for each <see cref="SendBytes"/>. A stream of answers may be idle for any time; what it has written may not. Of
+/// HTTP/2 the web server takes 64 KiB of a stream for flushed, and the end of an answer for sent, that a client has
+/// granted no window for: that is not seen here.
 /// </remarks>
 internal sealed class AnswerBody : PipeWriter, IHttpResponseBodyFeature
 {
     /// <summary>What a send has on the data plane, in bytes.</summary>
     private const int SendBytes = 320 * 1024;
+
+    /// <summary>What a byte of an answer costs until it is read: itself, and what it was made of.</summary>
+    private const int Cost = 2;
 
     private readonly HttpContext _http;
     private readonly IHttpResponseBodyFeature _inner;
@@ -116,7 +122,10 @@ internal sealed class AnswerBody : PipeWriter, IHttpResponseBodyFeature
     private void Count(int bytes)
     {
         _pending += bytes;
-        if (_pending > BodyAccount.Free && !_account.TrySet(_pending, out string? found))
+        if (_pending <= BodyAccount.Free)
+            return;
+        _account.User = CallPrincipal.Find(_http)?.Source;
+        if (!_account.TrySet(Cost * _pending, out string? found))
         {
             _limits.DataPlaneRefusals.Refuse(
                 nameof(DataPlaneOptions.MaxAssemblyBytes),

@@ -17,8 +17,8 @@ namespace LightQ.Server.Control;
 /// </summary>
 /// <remarks>
 /// An interceptor of gRPC would run when the only request of a call is read already, but a stranger's request should
-/// not be read. Health is exempt from the limit on calls: a monitor must not take the broker for a dead one. A call
-/// with two tokens is rejected: a proxy in between may use the other one.
+/// not be read. Calls for health count apart, so that others leave them room: a monitor must not take the broker for a
+/// dead one. A call with two tokens is rejected: a proxy in between may use the other one.
 /// </remarks>
 /// <param name="limits">The limits.</param>
 /// <param name="messageBytes">The largest message in force, in bytes.</param>
@@ -40,7 +40,8 @@ internal sealed class CallGate(
         Message = "grpc-message",
         ContentType = "application/grpc";
 
-    private readonly Shares _calls = limits.NewShares();
+    private readonly Shares _calls = limits.NewShares(),
+        _healthCalls = limits.NewShares();
 
     /// <summary>What holds for the requests of calls.</summary>
     public RequestLimits Requests { get; } = new(limits, messageBytes, security.Access);
@@ -57,13 +58,7 @@ internal sealed class CallGate(
         {
             if (ConnectionGate.RefusalOf(http) is { } refusal && !isHealth)
                 throw Exhausted(refusal);
-            if (isHealth)
-            {
-                await AdmitAsync(http, method.FullName).ConfigureAwait(false);
-                await ServeAsync(http, method, next, endsWithPorts: false).ConfigureAwait(false);
-                return;
-            }
-            await CountAsync(http, method, next).ConfigureAwait(false);
+            await CountAsync(http, method, next, isHealth).ConfigureAwait(false);
         }
         catch (BrokerException e)
         {
@@ -72,11 +67,12 @@ internal sealed class CallGate(
     }
 
     /// <summary>Serves a call within the shares of its address and its caller of all calls.</summary>
-    private async Task CountAsync(HttpContext http, IMethod method, RequestDelegate next)
+    private async Task CountAsync(HttpContext http, IMethod method, RequestDelegate next, bool isHealth)
     {
         int most = limits.Http.MaxCalls;
+        Shares calls = isHealth ? _healthCalls : _calls;
         IPAddress address = PeerNetwork.Of(http.Connection.RemoteIpAddress);
-        Admission admission = _calls.TryTake(address, most);
+        Admission admission = calls.TryTake(address, most);
         if (admission != Admission.Admitted)
         {
             throw TooManyCalls(
@@ -86,16 +82,16 @@ internal sealed class CallGate(
                     : $"{address} has its share of the calls that may be under way"
             );
         }
-        var counted = new CountedCall(_calls, address);
+        var counted = new CountedCall(calls, address);
         http.Response.OnCompleted(static call => ((CountedCall)call).EndAsync(), counted);
         await AdmitAsync(http, method.FullName).ConfigureAwait(false);
         if (CallPrincipal.Find(http)?.Source is { } source)
         {
-            if (!_calls.TryJoin(source, most))
+            if (!calls.TryJoin(source, most))
                 throw TooManyCalls(most, $"{source} has its share of the calls that may be under way");
             counted.User = source;
         }
-        await ServeAsync(http, method, next, method.Type != MethodType.Unary).ConfigureAwait(false);
+        await ServeAsync(http, method, next, method.Type != MethodType.Unary && !isHealth).ConfigureAwait(false);
     }
 
     private BrokerException TooManyCalls(int most, string found) =>

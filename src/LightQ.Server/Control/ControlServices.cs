@@ -42,7 +42,7 @@ internal sealed class ControlServices(
     /// <summary>What stock clients send at most unless they are configured otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
 
-    private readonly MessageCalls _calls = new(listener, connectionTime);
+    private readonly MessageCalls _calls = new(listener, limits, connectionTime);
 
     /// <summary>The services with a health of their own.</summary>
     public static IReadOnlyList<string> Names { get; } =

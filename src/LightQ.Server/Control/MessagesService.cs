@@ -48,7 +48,8 @@ internal sealed class MessagesService(
         CallAccess rights = CallAccess.Of(context, access);
         return calls.RunAsync(
             context,
-            (id, opened) => new PublishCall(broker, rights, maxMessageBytes, time, id, context, opened),
+            (id, opened) =>
+                new PublishCall(broker, rights, maxMessageBytes, time, id, context, calls.NewAccount(context), opened),
             call => call.RunAsync(requestStream, responseStream)
         );
     }
@@ -62,7 +63,8 @@ internal sealed class MessagesService(
         CallAccess rights = CallAccess.Of(context, access);
         return calls.RunAsync(
             context,
-            (id, opened) => new ConsumeCall(broker, rights, time, calls.Time, id, context, opened),
+            (id, opened) =>
+                new ConsumeCall(broker, rights, time, calls.Time, id, context, calls.NewAccount(context), opened),
             call => call.RunAsync(requestStream, responseStream)
         );
     }

@@ -27,10 +27,7 @@ internal sealed class TopicsService(
     {
         DemandDeadLetters(request.Settings, null, context);
         Topic topic = await broker
-            .Decisions.ChangeAsync(
-                () => broker.CreateTopic(request.Name, TopicMapping.OfNewTopic(request.Settings)),
-                context.CancellationToken
-            )
+            .Decisions.ChangeAsync(() => Create(request.Name, request.Settings, context), context.CancellationToken)
             .ConfigureAwait(false);
         await RaiseAsync(SecurityAction.TopicCreated, context, topic.Name).ConfigureAwait(false);
         return new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) };
@@ -79,7 +76,7 @@ internal sealed class TopicsService(
             {
                 try
                 {
-                    topic = broker.CreateTopic(request.Name, TopicMapping.OfNewTopic(request.Settings));
+                    topic = Create(request.Name, request.Settings, context);
                     return new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Created = true };
                 }
                 catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)
@@ -290,8 +287,14 @@ internal sealed class TopicsService(
         )
         {
             access.Demand(CallPrincipal.Of(context), Right.Publish, target);
+            // Rights on it follow this topic from now on, which whoever may only publish there has no say in.
+            if (broker.TryGetTopic(target, out _))
+                access.Demand(CallPrincipal.Of(context), Right.Manage, target);
         }
     }
+
+    private Topic Create(string name, LightQ.Protocol.Control.TopicSettings? settings, ServerCallContext context) =>
+        broker.CreateTopic(name, TopicMapping.OfNewTopic(settings), maker: CallPrincipal.Of(context).Number);
 
     private static void CheckLength(string value, string field)
     {

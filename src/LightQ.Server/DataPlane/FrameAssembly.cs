@@ -6,17 +6,18 @@ using LightQ.Server.Transport;
 namespace LightQ.Server.DataPlane;
 
 /// <summary>
-/// The frame of a connection that has begun to arrive: since when, how much of it is there, and what is set aside for a
-/// long one.
+/// The frame of a connection that has begun to arrive: since when, how much of it is there, and what is set aside for
+/// it, if it is a long one or blocks are scarce.
 /// </summary>
 /// <remarks>
 /// The reading thread moves it, once for each receive; housekeeping only asks whether the frame is too slow.
 /// </remarks>
-internal sealed class FrameAssembly(ServerLimits limits, BodyAccount account, TimeProvider time)
+internal sealed class FrameAssembly(ServerLimits limits, BodyAccount account, DataPlaneBlocks blocks, TimeProvider time)
 {
     private long _began;
     private long _arrived;
-    private bool _isKnown;
+    private long _length; // 0 while it is not known.
+    private bool _isCounted;
     private volatile bool _waits;
 
     /// <summary>Whether a frame has begun and is not whole.</summary>
@@ -31,7 +32,7 @@ internal sealed class FrameAssembly(ServerLimits limits, BodyAccount account, Ti
     /// Whether a frame was taken before it, so that this is another than at the last receive.
     /// </param>
     /// <param name="frames">Reads how long it will be.</param>
-    /// <returns>Why there is no room for it, if it is a long one; null when there is.</returns>
+    /// <returns>Why there is no room for it; null when there is.</returns>
     public string? Continue(in ReadOnlySequence<byte> left, bool isNew, FrameReader frames)
     {
         if (isNew || left.IsEmpty)
@@ -41,21 +42,31 @@ internal sealed class FrameAssembly(ServerLimits limits, BodyAccount account, Ti
         if (_began == 0)
             _began = time.GetTimestamp();
         _arrived = left.Length;
-        if (!_isKnown && frames.TryReadHeader(left, out FrameHeader header))
+        bool isNewlyKnown = false;
+        if (_length == 0 && frames.TryReadHeader(left, out FrameHeader header))
+            (isNewlyKnown, _length) = (true, header.Length);
+        bool isLong = _length > DataPlaneBlocks.ReceiveBytes;
+        if ((isLong && isNewlyKnown) || (!isLong && blocks.AreScarce))
         {
-            _isKnown = true;
-            if (header.Length > DataPlaneBlocks.ReceiveBytes && !account.TrySet(header.Length, out string? found))
+            _isCounted = true;
+            if (!account.TrySet(isLong ? _length : BlockOf(left.Length), out string? found))
                 return found;
         }
         _waits = true;
         return null;
     }
 
+    /// <summary>The block that holds so much where large ones are scarce: it doubles when it is full.</summary>
+    private long BlockOf(long bytes) => Math.Max(blocks.Greeting.BlockBytes, 2 * bytes);
+
     /// <summary>The frame is whole, or will never be.</summary>
     public void End()
     {
         _waits = false;
-        (_began, _isKnown) = (0, false);
+        (_began, _length) = (0, 0);
+        if (!_isCounted)
+            return;
+        _isCounted = false;
         account.Clear();
     }
 

@@ -76,7 +76,7 @@ internal sealed class Session : IConnectionProtocol
         _limits = limits;
         _time = time;
         _account = new BodyAccount(limits, connection.Peer.Remote?.Address, free: 0);
-        _assembly = new FrameAssembly(limits, _account, time);
+        _assembly = new FrameAssembly(limits, _account, connection.Blocks, time);
         Peer = connection.Peer;
         Output = new ConnectionOutput(connection, format, limits, time);
         _answers = new SessionAnswers(Output, limits);
@@ -450,7 +450,7 @@ internal sealed class Session : IConnectionProtocol
         }
         if (_broker.IsStopping)
             throw new ProtocolException(ErrorCode.ShuttingDown, "The broker is stopping and takes no new clients.");
-        if ((_account.User = _principal!.Source) is { } user)
+        if ((_account.User = Output.Source = _principal!.Source) is { } user)
             _events.OnLoggedIn(user);
         ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
         DataPlaneOptions options = _limits.DataPlane;

@@ -112,6 +112,8 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security)
                     call.Context,
                     async _ =>
                     {
+                        if (CallPrincipal.Find(call.Context) is { } principal)
+                            CallPrincipal.Set(http, principal); // The answer counts for it.
                         BodyAccount account = gate.Requests.NewAccount(call.Context);
                         try
                         {

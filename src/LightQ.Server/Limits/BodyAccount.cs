@@ -6,7 +6,7 @@ namespace LightQ.Server.Limits;
 
 /// <summary>
 /// What one call, or one connection, has in memory of bodies under way, within the shares of its address and its user
-/// of what all planes have together (<see cref="DataPlaneOptions.MaxAssemblyBytes"/>). One thread at a time.
+/// of what all planes have together (<see cref="DataPlaneOptions.MaxAssemblyBytes"/>). Thread-safe.
 /// </summary>
 /// <remarks>
 /// The first bytes of each are not counted: the limits of calls and connections bound them, and most bodies are no
@@ -20,7 +20,9 @@ internal sealed class BodyAccount(ServerLimits limits, IPAddress? remote, int fr
     /// <summary>What a call has without being counted, in bytes.</summary>
     public const int Free = 4096;
 
+    private readonly Lock _lock = new();
     private string? _user;
+    private long _bytes;
     private long _counted;
 
     /// <summary>Who has logged in, if that is known; what is taken from then on counts for that user too.</summary>
@@ -33,13 +35,15 @@ internal sealed class BodyAccount(ServerLimits limits, IPAddress? remote, int fr
     public void Set(long bytes)
     {
         if (!TrySet(bytes, out string? found))
-        {
-            throw limits.DataPlaneRefusals.Exhausted(
-                nameof(DataPlaneOptions.MaxAssemblyBytes),
-                limits.DataPlane.MaxAssemblyBytes,
-                found!
-            );
-        }
+            throw Exhausted(found!);
+    }
+
+    /// <summary>It has so much more, or less, than before.</summary>
+    /// <exception cref="BrokerException">As of <see cref="Set"/>.</exception>
+    public void Add(long bytes)
+    {
+        lock (_lock)
+            Set(_bytes + bytes);
     }
 
     /// <summary>Sets how much it has.</summary>
@@ -47,6 +51,27 @@ internal sealed class BodyAccount(ServerLimits limits, IPAddress? remote, int fr
     /// <param name="found">Why it may not, as a sentence without its point.</param>
     /// <returns>False when there is no room for more; it has as much as before then.</returns>
     public bool TrySet(long bytes, out string? found)
+    {
+        lock (_lock)
+        {
+            bool isSet = TryCount(bytes, out found);
+            if (isSet)
+                _bytes = bytes;
+            return isSet;
+        }
+    }
+
+    /// <summary>Gives everything back.</summary>
+    public void Clear() => TrySet(0, out _);
+
+    private BrokerException Exhausted(string found) =>
+        limits.DataPlaneRefusals.Exhausted(
+            nameof(DataPlaneOptions.MaxAssemblyBytes),
+            limits.DataPlane.MaxAssemblyBytes,
+            found
+        );
+
+    private bool TryCount(long bytes, out string? found)
     {
         found = null;
         long counted = Math.Max(0, bytes - free),
@@ -81,7 +106,4 @@ internal sealed class BodyAccount(ServerLimits limits, IPAddress? remote, int fr
                 : $"{_user ?? address.ToString()} has its share of the memory for bodies under way";
         return false;
     }
-
-    /// <summary>Gives everything back.</summary>
-    public void Clear() => TrySet(0, out _);
 }

@@ -25,6 +25,9 @@ internal static class DescriptorReserve
     /// <summary>How many of them are kept.</summary>
     public static int Size { get; } = Math.Clamp(Limit / Share, Least, Most);
 
+    /// <summary>How many all connections together may have.</summary>
+    public static int ForConnections => Limit - Size;
+
     /// <summary>Whether a socket that was just accepted has one of them.</summary>
     public static bool Has(Socket socket) =>
         Limit != int.MaxValue && socket.SafeHandle.DangerousGetHandle() >= Limit - Size;

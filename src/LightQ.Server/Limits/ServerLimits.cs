@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Server.Configuration;
@@ -31,6 +32,7 @@ internal sealed class ServerLimits
     private readonly ILogger _logger;
     private readonly Dictionary<string, Silence> _silences = new(StringComparer.Ordinal);
     private volatile LightQServerOptions _options;
+    private readonly Shares _descriptors;
     private long _acceptFailures;
 
     /// <param name="options">The settings.</param>
@@ -46,6 +48,7 @@ internal sealed class ServerLimits
         _logger = logger;
         Refusals = refusals;
         Bodies = NewShares();
+        _descriptors = NewShares();
         DataPlaneRefusals = refusals.In(ServerSettings.DataPlaneSection);
         HttpRefusals = refusals.In(ServerSettings.HttpSection);
         refusals.Refused += Log;
@@ -83,6 +86,16 @@ internal sealed class ServerLimits
 
     /// <summary>Counts for a limit that addresses and users share.</summary>
     public Shares NewShares() => new(() => _options.Broker.MaxSharePercent);
+
+    /// <summary>
+    /// Takes a descriptor for a connection, unless its address has its share of those that connections may have, on all
+    /// ports together.
+    /// </summary>
+    public bool TryTakeDescriptor(IPAddress address) =>
+        _descriptors.TryTake(address, DescriptorReserve.ForConnections) == Admission.Admitted;
+
+    /// <summary>Gives it back.</summary>
+    public void GiveDescriptor(IPAddress address) => _descriptors.Give(address);
 
     /// <summary>Counts such a failure, and logs it at most once a second.</summary>
     public void OnAcceptFailed(int port, string reason)

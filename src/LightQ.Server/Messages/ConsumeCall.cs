@@ -9,6 +9,7 @@ using LightQ.Broker.Subscriptions;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Scheduling;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using Delivery = LightQ.Broker.Subscriptions.Delivery;
 using Subscription = LightQ.Broker.Subscriptions.Subscription;
@@ -25,6 +26,14 @@ namespace LightQ.Server.Messages;
 /// with the engine while the client has some here, so that the group's reported state is true, and nothing wakes this
 /// call for messages that it could not send.
 /// </remarks>
+/// <param name="broker">The engine.</param>
+/// <param name="access">The caller.</param>
+/// <param name="time">The clock of messages.</param>
+/// <param name="connectionTime">The clock of connections.</param>
+/// <param name="connectionId">Names it in statistics.</param>
+/// <param name="context">The call.</param>
+/// <param name="held">Counts what it holds of messages.</param>
+/// <param name="opened">When it began.</param>
 internal sealed class ConsumeCall(
     LightQBroker broker,
     CallAccess access,
@@ -32,6 +41,7 @@ internal sealed class ConsumeCall(
     TimeProvider connectionTime,
     uint connectionId,
     ServerCallContext context,
+    BodyAccount held,
     DateTimeOffset opened
 ) : MessageCall(connectionId, context, opened), IStreamOwner
 {
@@ -49,7 +59,7 @@ internal sealed class ConsumeCall(
     private readonly Queue<Subscription> _ready = new();
     private readonly HashSet<Subscription> _isReady = [];
     private readonly Signal _wake = new();
-    private readonly RunReader _run = new(time);
+    private readonly RunReader _run = new(time, held);
     private Delivered _unsent;
     private Exception? _failure;
     private long _ticksLeft = -1;

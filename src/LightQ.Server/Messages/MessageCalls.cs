@@ -3,6 +3,9 @@ using System.Runtime.CompilerServices;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Server.Connections;
+using LightQ.Server.Limits;
+using LightQ.Server.Security;
+using Microsoft.AspNetCore.Http;
 
 namespace LightQ.Server.Messages;
 
@@ -11,8 +14,9 @@ namespace LightQ.Server.Messages;
 /// Thread-safe.
 /// </summary>
 /// <param name="listener">Numbers the calls among the connections.</param>
+/// <param name="limits">The limits.</param>
 /// <param name="time">The clock of connections.</param>
-internal sealed class MessageCalls(ConnectionListener listener, TimeProvider time)
+internal sealed class MessageCalls(ConnectionListener listener, ServerLimits limits, TimeProvider time)
 {
     /// <summary>How long a call whose time is over has to report that; after that its transport is cut.</summary>
     private static readonly TimeSpan LastWords = TimeSpan.FromSeconds(1);
@@ -61,6 +65,13 @@ internal sealed class MessageCalls(ConnectionListener listener, TimeProvider tim
             call.Ended();
             Remove(call);
         }
+    }
+
+    /// <summary>Counts what a call holds in memory besides its requests and answers.</summary>
+    public BodyAccount NewAccount(ServerCallContext context)
+    {
+        HttpContext http = context.GetHttpContext();
+        return new(limits, http.Connection.RemoteIpAddress) { User = CallPrincipal.Find(http)?.Source };
     }
 
     /// <summary>A number for one that is to be added.</summary>

@@ -98,7 +98,11 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         int at = properties.HeaderLength + _recordBytes,
             needed = at + recordBytes + Padding;
         if (needed > _batch.Length)
-            Array.Resize(ref _batch, Math.Max(needed, Math.Min(2 * _batch.Length, SharedBatchBytes)));
+        {
+            int length = Math.Max(needed, Math.Min(2 * _batch.Length, SharedBatchBytes));
+            _session.Hold(length - _batch.Length);
+            Array.Resize(ref _batch, length);
+        }
         encoder.Write(message, _batch.AsSpan(at, recordBytes));
         _recordBytes += recordBytes;
         _collected.Add((request, index));
@@ -131,8 +135,10 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         }
         _collected.Clear();
         _recordBytes = 0;
-        if (_batch.Length > SharedBatchBytes)
-            _batch = []; // A long message's.
+        if (_batch.Length <= SharedBatchBytes)
+            return;
+        _session.Hold(-_batch.Length);
+        _batch = []; // A long message's.
     }
 
     /// <summary>Wakes the caller that waits for room: the session has failed.</summary>

@@ -2,6 +2,7 @@ using System.Runtime.ExceptionServices;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 
 namespace LightQ.Server.Messages;
@@ -14,6 +15,7 @@ internal sealed class PublishCall(
     TimeProvider time,
     uint connectionId,
     ServerCallContext context,
+    BodyAccount held,
     DateTimeOffset opened
 ) : MessageCall(connectionId, context, opened)
 {
@@ -67,7 +69,8 @@ internal sealed class PublishCall(
                             time,
                             open,
                             maxMessageBytes,
-                            Context.CancellationToken
+                            Context.CancellationToken,
+                            held
                         )
                     );
                 },

@@ -5,6 +5,7 @@ using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Scheduling;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using Topic = LightQ.Broker.Topics.Topic;
 
@@ -23,11 +24,18 @@ internal sealed class PublishSession : IDisposable
     private const long MostUnansweredBytes = ProtocolLimits.UnacknowledgedBytes;
     private const int MostUnansweredMessages = 64 * 1024;
 
+    /// <summary>
+    /// What a message costs in memory until it is answered, in bytes, besides its batch: its position in the answer,
+    /// and its places in the lines of what waits.
+    /// </summary>
+    private const int MessageCost = 96;
+
     private readonly LightQBroker _broker;
     private readonly TimeProvider _time;
     private readonly Topic _topic;
     private readonly OpenProducerFrame _open;
     private readonly CancellationToken _ended;
+    private readonly BodyAccount? _held;
     private readonly RecordEncoder _encoder;
     private readonly PartitionPublisher?[] _publishers;
     private readonly Queue<PendingPublish> _unanswered = new();
@@ -45,9 +53,11 @@ internal sealed class PublishSession : IDisposable
         Topic topic,
         OpenProducerFrame open,
         int maxMessageBytes,
+        BodyAccount? held,
         CancellationToken ended
     )
     {
+        _held = held;
         (_broker, ConnectionId, User, _time, _topic, _open) = (broker, connectionId, user, time, topic, open);
         _ended = ended;
         MaxMessageBytes = Math.Min(maxMessageBytes, topic.Settings.MaxMessageBytes);
@@ -102,6 +112,9 @@ internal sealed class PublishSession : IDisposable
     /// <param name="open">What is asked for.</param>
     /// <param name="maxMessageBytes">The broker's largest message; a topic may allow less.</param>
     /// <param name="ended">The call has ended: what waits to be opened is dropped.</param>
+    /// <param name="held">
+    /// Counts what a stream of requests holds; null for one request, which is counted itself.
+    /// </param>
     /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
     public static async Task<PublishSession> OpenAsync(
         LightQBroker broker,
@@ -110,7 +123,8 @@ internal sealed class PublishSession : IDisposable
         TimeProvider time,
         OpenProducer open,
         int maxMessageBytes,
-        CancellationToken ended
+        CancellationToken ended,
+        BodyAccount? held = null
     )
     {
         Topic topic = broker.GetTopic(open.Topic);
@@ -139,7 +153,7 @@ internal sealed class PublishSession : IDisposable
             (Durability)open.AckLevel,
             open.ProducerName
         );
-        var session = new PublishSession(broker, connectionId, user, time, topic, frame, maxMessageBytes, ended)
+        var session = new PublishSession(broker, connectionId, user, time, topic, frame, maxMessageBytes, held, ended)
         {
             _current = (int)open.Partition,
         };
@@ -270,6 +284,7 @@ internal sealed class PublishSession : IDisposable
         {
             _unansweredBytes -= request.Bytes;
             _unansweredMessages -= request.Count;
+            _held?.Add(-MessageCost * (long)request.Count);
         }
         _answered.Set();
     }
@@ -280,6 +295,10 @@ internal sealed class PublishSession : IDisposable
         foreach (PartitionPublisher? publisher in _publishers)
             publisher?.Review(access);
     }
+
+    /// <summary>A batch that is being collected has so many bytes more of memory, or less.</summary>
+    /// <exception cref="BrokerException">There is no room for more.</exception>
+    public void Hold(long bytes) => _held?.Add(bytes);
 
     /// <summary>Ends the session; the first reason counts. Under the gate.</summary>
     public void Fail(BrokerException reason)
@@ -303,6 +322,7 @@ internal sealed class PublishSession : IDisposable
     {
         foreach (PartitionPublisher? publisher in _publishers)
             publisher?.Dispose();
+        _held?.Clear();
     }
 
     /// <returns>The length of the message's record, and what its batch has.</returns>
@@ -341,6 +361,7 @@ internal sealed class PublishSession : IDisposable
                 return false;
             }
 
+            _held?.Add(MessageCost * (long)request.Count);
             _unanswered.Enqueue(request);
             _unansweredBytes += request.Bytes;
             _unansweredMessages += request.Count;

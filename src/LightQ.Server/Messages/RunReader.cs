@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text;
+using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -7,6 +8,7 @@ using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using LightQ.Scheduling;
+using LightQ.Server.Limits;
 using LightQ.Storage;
 using GapReason = LightQ.Client.GapReason;
 using SettleKind = LightQ.Client.SettleKind;
@@ -22,9 +24,11 @@ namespace LightQ.Server.Messages;
 /// Call <see cref="Load"/> with a run, then <see cref="Next"/> until it says <see cref="RunStep.End"/>; at
 /// <see cref="RunStep.Records"/>, call <see cref="TryRead"/> for as many as are wanted. Keeps a copy of one run, and of
 /// one batch inflated: all that a call holds of its topic, however many partitions it reads and however slow it is. A
-/// batch whose messages are delivered bit by bit stays until another run comes.
+/// batch whose messages are delivered bit by bit stays until another run comes, and so both are counted.
 /// </remarks>
-internal sealed class RunReader(TimeProvider time)
+/// <param name="time">The clock.</param>
+/// <param name="held">Counts what it keeps; null where that is gone before the answer is.</param>
+internal sealed class RunReader(TimeProvider time, BodyAccount? held = null)
 {
     private readonly SteadyClock _clock = SteadyClock.Over(time);
     private readonly BatchInflater _inflater = new(ProtocolLimits.InflatedBatchBytes);
@@ -77,6 +81,7 @@ internal sealed class RunReader(TimeProvider time)
     /// <summary>Takes a copy of a run; the one before is gone.</summary>
     /// <param name="source">Whose it is.</param>
     /// <param name="delivery">The run.</param>
+    /// <exception cref="BrokerException">There is no memory for it.</exception>
     public void Load(Subscription source, in Broker.Subscriptions.Delivery delivery)
     {
         if (_source != source)
@@ -92,6 +97,7 @@ internal sealed class RunReader(TimeProvider time)
         }
         Unload();
         _source = source;
+        held?.Set(delivery.Run.Memory.Length);
         _runLength = delivery.Run.Memory.Length;
         _run = ArrayPool<byte>.Shared.Rent(_runLength);
         delivery.Run.Memory.CopyTo(_run);
@@ -108,6 +114,7 @@ internal sealed class RunReader(TimeProvider time)
         if (_run.Length != 0)
             ArrayPool<byte>.Shared.Return(_run);
         _inflater.Return();
+        held?.Clear();
         (_source, _run, _batch, _runLength, _nextBatch, _offset, _end, _gap) = (null, [], [], 0, 0, 0, 0, null);
         (_record, _recordsEnd, _firstRecord) = (0, 0, 0);
     }
@@ -222,6 +229,8 @@ internal sealed class RunReader(TimeProvider time)
     private void OpenRecords(in BatchView batch, long first, long end)
     {
         int start = _nextBatch - batch.Length;
+        if (batch.Codec != BatchCodec.None)
+            held?.Set(_runLength + Math.Clamp(batch.UncompressedLength, 0, ProtocolLimits.InflatedBatchBytes));
         if (batch.Codec == BatchCodec.None && (uint)batch.UncompressedLength <= (uint)batch.Payload.Length)
         {
             _batch = _run;

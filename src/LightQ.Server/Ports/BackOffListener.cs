@@ -27,6 +27,12 @@ internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature
     /// </summary>
     private const int AheadBytes = 64 * 1024;
 
+    /// <summary>
+    /// What is written to a connection, and was not taken by the system, before a flush waits: nobody counts it. A
+    /// flush of nothing more than a byte would take small answers one by one to the system.
+    /// </summary>
+    private const int BehindBytes = 16 * 1024;
+
     private readonly Socket _socket;
     private readonly SocketAcceptor _acceptor;
     private readonly SocketConnectionContextFactory _contexts;
@@ -44,7 +50,7 @@ internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature
         _socket = socket;
         _acceptor = new SocketAcceptor(socket, limits, time);
         _contexts = new SocketConnectionContextFactory(
-            new SocketConnectionFactoryOptions { MaxReadBufferSize = AheadBytes },
+            new SocketConnectionFactoryOptions { MaxReadBufferSize = AheadBytes, MaxWriteBufferSize = BehindBytes },
             logger
         );
         EndPoint = socket.LocalEndPoint!;

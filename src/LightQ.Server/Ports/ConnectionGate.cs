@@ -52,6 +52,15 @@ internal sealed class ConnectionGate(ServerLimits limits, string setting, Func<H
             connection.Items[Refusal] = Refuse(connection, admission, options);
             _spare.Enter(connection);
         }
+        else if (!limits.TryTakeDescriptor(address))
+        {
+            _shares.Give(address);
+            admission = Admission.TooManyOfSource;
+            string reason = $"the address of {connection.RemoteEndPoint} has its share of the descriptors";
+            limits.OnAcceptFailed(((IPEndPoint)connection.LocalEndPoint!).Port, reason);
+            connection.Items[Refusal] = $"{reason}.";
+            _spare.Enter(connection);
+        }
         try
         {
             await next(connection).ConfigureAwait(false);
@@ -59,9 +68,14 @@ internal sealed class ConnectionGate(ServerLimits limits, string setting, Func<H
         finally
         {
             if (admission == Admission.Admitted)
+            {
                 _shares.Give(address);
+                limits.GiveDescriptor(address);
+            }
             else
+            {
                 _spare.Leave(connection);
+            }
         }
     }
 

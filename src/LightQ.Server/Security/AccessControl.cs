@@ -13,8 +13,9 @@ namespace LightQ.Server.Security;
 /// already. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Asked when something is opened or called, never per message. Decisions depend only on a topic's name, before it is
-/// looked up, so that a rejection is the same whether it exists or not. When anything changes, each reviewer walks what
+/// Asked when something is opened or called, never per message. Decisions depend only on a topic's name, and on which
+/// topics have it keep their letters, before it is looked up, so that a rejection is the same whether it exists or not.
+/// When anything changes, each reviewer walks what
 /// it has open, on the thread that made the change: when that call returns, nothing goes on that would be rejected now.
 /// </remarks>
 internal sealed class AccessControl : IDisposable
@@ -94,7 +95,7 @@ internal sealed class AccessControl : IDisposable
             PrincipalKind.Admin => true,
             PrincipalKind.Anonymous => right == Right.Admin || !HasCredentials(topic),
             PrincipalKind.TopicUser => right is Right.Publish or Right.Consume && topic == principal.TopicName,
-            PrincipalKind.User => UserOf(principal) is { } user && user.May(right, topic),
+            PrincipalKind.User => UserOf(principal) is { } user && user.May(right, topic, OwnersOf(topic)),
             _ => false,
         };
 
@@ -106,7 +107,7 @@ internal sealed class AccessControl : IDisposable
             PrincipalKind.Admin => true,
             PrincipalKind.Anonymous => !HasCredentials(topic),
             PrincipalKind.TopicUser => topic == principal.TopicName,
-            PrincipalKind.User => UserOf(principal) is { } user && user.Sees(topic),
+            PrincipalKind.User => UserOf(principal) is { } user && user.Sees(topic, OwnersOf(topic)),
             _ => false,
         };
 
@@ -215,7 +216,10 @@ internal sealed class AccessControl : IDisposable
     /// <summary>Whether a topic, or the one whose dead letters it gets, has a user of its own.</summary>
     private bool HasCredentials(string topic) =>
         HasOwnUser(topic)
+        || OwnersOf(topic).Any(HasOwnUser)
         || (TopicName.OwnerOf(topic) is var owner && owner.Length != topic.Length && HasOwnUser(owner.ToString()));
+
+    private IReadOnlySet<string> OwnersOf(string topic) => _broker.LetterOwnersOf(topic);
 
     private bool HasOwnUser(string topic) =>
         _broker.TryGetTopic(topic, out Topic? found) && found.Credentials is not null;

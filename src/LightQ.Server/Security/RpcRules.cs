@@ -20,12 +20,15 @@ internal static class RpcRules
         DeadLetters = "/lightq.control.v1.DeadLetters/",
         Letters = "/lightq.control.v1.Letters/";
 
-    /// <summary>Services that are open as a whole, by the beginning of their methods' names.</summary>
-    private static readonly string[] OpenServices =
+    /// <summary>
+    /// Services of gRPC itself, by the beginning of their methods' names. Reflection is for clients: it is a stream
+    /// that a stranger could keep open, and tells what there is to call.
+    /// </summary>
+    private static readonly (string Service, RpcRule Rule)[] Others =
     [
-        "/grpc.health.v1.Health/",
-        "/grpc.reflection.v1.ServerReflection/",
-        "/grpc.reflection.v1alpha.ServerReflection/",
+        ("/grpc.health.v1.Health/", RpcRule.Open),
+        ("/grpc.reflection.v1.ServerReflection/", RpcRule.LoggedIn),
+        ("/grpc.reflection.v1alpha.ServerReflection/", RpcRule.LoggedIn),
     ];
 
     /// <summary>The rules of LightQ's own services, by the method's full name.</summary>
@@ -119,7 +122,7 @@ internal static class RpcRules
                 Find(method.FullName)
                 ?? throw new InvalidOperationException($"No rule says who may call {method.FullName}.");
             bool hasOneRequest = method.Type is MethodType.Unary or MethodType.ServerStreaming;
-            if (rule.Access != RpcAccess.Open && hasOneRequest == (rule.Access == RpcAccess.Stream))
+            if (rule.HasTopic && hasOneRequest == (rule.Access == RpcAccess.Stream))
             {
                 throw new InvalidOperationException(
                     $"The rule of {method.FullName}, which is {method.Type}, is {rule.Access}."
@@ -132,7 +135,5 @@ internal static class RpcRules
     /// <param name="method"><c>/package.Service/Method</c>.</param>
     public static RpcRule? Find(string method) =>
         All.GetValueOrDefault(method)
-        ?? (
-            Array.Exists(OpenServices, open => method.StartsWith(open, StringComparison.Ordinal)) ? RpcRule.Open : null
-        );
+        ?? Array.Find(Others, o => method.StartsWith(o.Service, StringComparison.Ordinal)).Rule;
 }

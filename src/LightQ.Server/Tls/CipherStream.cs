@@ -12,8 +12,9 @@ namespace LightQ.Server.Tls;
 /// of 16 KiB. Reads of the handshake complete on the pool: signing takes a socket thread's time from its other
 /// connections.
 /// </remarks>
-internal sealed class CipherStream(Socket socket, BlockPool blocks) : NetworkStream(socket, ownsSocket: false)
+internal sealed class CipherStream(Socket socket, DataPlaneBlocks pools) : NetworkStream(socket, ownsSocket: false)
 {
+    private BlockPool _blocks = pools.Receive;
     private byte[]? _block;
     private int _filled;
     private volatile bool _gathers;
@@ -23,6 +24,24 @@ internal sealed class CipherStream(Socket socket, BlockPool blocks) : NetworkStr
 
     /// <summary>What was encrypted and not yet sent.</summary>
     public ReadOnlyMemory<byte> Gathered => _block.AsMemory(0, _filled);
+
+    /// <summary>Bytes of the block.</summary>
+    public int BlockBytes => _block?.Length ?? 0;
+
+    /// <summary>Takes a block, if there is none.</summary>
+    /// <returns>
+    /// How much may be encrypted into it, half of it: room for what encryption adds, and the receiver decrypts one
+    /// piece while the next is encrypted.
+    /// </returns>
+    public int Begin()
+    {
+        if (_block is null)
+        {
+            _blocks = pools.Next;
+            _block = _blocks.Rent();
+        }
+        return _block.Length / 2;
+    }
 
     /// <summary>The handshake is over: keeps what is written from now on.</summary>
     public void BeginGathering() => _gathers = true;
@@ -35,7 +54,16 @@ internal sealed class CipherStream(Socket socket, BlockPool blocks) : NetworkStr
     {
         if (_block is null)
             return;
-        blocks.Return(_block);
+        _blocks.Return(_block);
+        (_block, _filled) = (null, 0);
+    }
+
+    /// <summary>Leaves the block to the collector.</summary>
+    public void ForgetBlock()
+    {
+        if (_block is null)
+            return;
+        _blocks.Forget();
         (_block, _filled) = (null, 0);
     }
 
@@ -48,7 +76,7 @@ internal sealed class CipherStream(Socket socket, BlockPool blocks) : NetworkStr
     {
         if (!_gathers)
             return base.WriteAsync(buffer, cancellationToken);
-        _block ??= blocks.Rent();
+        Begin(); // What ends the connection is not begun by the sender.
         buffer.Span.CopyTo(_block.AsSpan(_filled));
         _filled += buffer.Length;
         return ValueTask.CompletedTask;

@@ -7,11 +7,6 @@ namespace LightQ.Server.Tls;
 /// <summary>Encrypts piece by piece into a block, and sends the block as plain frames are sent.</summary>
 internal sealed class TlsFrameSender : FrameSender, ISendEvents
 {
-    /// <summary>
-    /// Half of a block: room for what encryption adds, and the receiver decrypts one piece while the next is encrypted.
-    /// </summary>
-    private const int PieceBytes = 128 * 1024;
-
     private readonly SslStream _tls;
     private readonly CipherStream _cipher;
     private readonly SocketFrameSender _socket;
@@ -54,7 +49,9 @@ internal sealed class TlsFrameSender : FrameSender, ISendEvents
     public override void Dispose()
     {
         if (!_ending || _hasSaidGoodbye)
-            _cipher.ReturnBlock(); // Otherwise the last send may still be under way: its block is the collector's.
+            _cipher.ReturnBlock();
+        else
+            _cipher.ForgetBlock(); // The last send may still be under way.
         _socket.Dispose();
     }
 
@@ -62,8 +59,9 @@ internal sealed class TlsFrameSender : FrameSender, ISendEvents
     {
         while (!_head.IsEmpty || !_tail.IsEmpty)
         {
-            int ofHead = Math.Min(_head.Length, PieceBytes),
-                ofTail = Math.Min(_tail.Length, PieceBytes - ofHead);
+            int piece = _cipher.Begin(),
+                ofHead = Math.Min(_head.Length, piece),
+                ofTail = Math.Min(_tail.Length, piece - ofHead);
             if (!Encrypt(_head[..ofHead]) || !Encrypt(_tail[..ofTail]))
                 return SendResult.Failed;
             (_head, _tail) = (_head[ofHead..], _tail[ofTail..]);
@@ -97,6 +95,9 @@ internal sealed class TlsFrameSender : FrameSender, ISendEvents
         _ = writing.Exception; // Seen.
         return writing.IsCompletedSuccessfully;
     }
+
+    bool ISendEvents.OnWaiting(ref ReadOnlyMemory<byte> head, int held) =>
+        _ending || Events?.OnWaiting(ref _head, _cipher.BlockBytes) != false;
 
     void ISendEvents.OnSendCompleted(bool sent)
     {

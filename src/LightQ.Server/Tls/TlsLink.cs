@@ -26,7 +26,7 @@ internal sealed class TlsLink : IDisposable
     {
         _socket = socket;
         _tls = tls;
-        _cipher = new CipherStream(socket, blocks.Receive);
+        _cipher = new CipherStream(socket, blocks);
         _stream = new SslStream(_cipher);
         _input = new TlsPipeReader(_stream, socket, blocks);
         Sender = new TlsFrameSender(_stream, _cipher, new SocketFrameSender(socket));

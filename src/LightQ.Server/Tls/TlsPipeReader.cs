@@ -73,7 +73,7 @@ internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlock
             if (_block is null)
                 await tls.ReadAsync(Memory<byte>.Empty).ConfigureAwait(false);
             if (_block is null && _isWide)
-                _blocks = pools.Receive;
+                _blocks = pools.Next;
             _blocks.MakeRoom(ref _block, ref _start, ref _end, _blocks.BlockBytes / SmallestReceive);
             int received = await tls.ReadAsync(_block.AsMemory(_end)).ConfigureAwait(false);
             _ended = received == 0;

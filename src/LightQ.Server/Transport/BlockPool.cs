@@ -12,15 +12,20 @@ internal sealed class BlockPool(int blockBytes, int kept)
     private readonly Lock _lock = new();
     private readonly byte[]?[] _free = new byte[]?[kept];
     private int _count;
+    private int _lent;
 
     /// <summary>Bytes of a block.</summary>
     public int BlockBytes => blockBytes;
+
+    /// <summary>How many are lent. Any thread, and only about.</summary>
+    public int Lent => Volatile.Read(ref _lent);
 
     /// <summary>Lends a block; its content is arbitrary.</summary>
     public byte[] Rent()
     {
         lock (_lock)
         {
+            _lent++;
             if (_count > 0)
             {
                 byte[] block = _free[--_count]!;
@@ -72,8 +77,16 @@ internal sealed class BlockPool(int blockBytes, int kept)
             return;
         lock (_lock)
         {
+            _lent--;
             if (_count < kept)
                 _free[_count++] = block;
         }
+    }
+
+    /// <summary>A block does not come back: something may still use it, and so it is left to the collector.</summary>
+    public void Forget()
+    {
+        lock (_lock)
+            _lent--;
     }
 }

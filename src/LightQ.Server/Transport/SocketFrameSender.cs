@@ -52,6 +52,8 @@ internal sealed class SocketFrameSender : FrameSender
                 Take(sent);
                 if (sent > 0)
                     continue;
+                if (Events?.OnWaiting(ref _head, held: 0) == false)
+                    return SendResult.Failed;
             }
             switch (StartSend())
             {

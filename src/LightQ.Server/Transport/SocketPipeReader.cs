@@ -12,8 +12,8 @@ namespace LightQ.Server.Transport;
 /// <remarks>
 /// While nothing is buffered and the socket was drained by the last receive, it waits with a receive of zero bytes and
 /// holds no block. A frame that does not fit the rest of the block moves to its front, at most the unread part of one
-/// frame; a frame longer than the block gets a larger one. Blocks are small until <see cref="Widen"/>. One reader at a
-/// time; <see cref="ReadAsync"/> is ended by disposing the socket.
+/// frame; a frame longer than the block gets a larger one. Blocks are small until <see cref="Widen"/>, and where large
+/// ones are scarce. One reader at a time; <see cref="ReadAsync"/> is ended by disposing the socket.
 /// </remarks>
 internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult>
 {
@@ -117,7 +117,7 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
         else
         {
             if (_block is null && _isWide)
-                _blocks = _pools.Receive;
+                _blocks = _pools.Next;
             _blocks.MakeRoom(ref _block, ref _start, ref _end, _blocks.BlockBytes / SmallestReceive);
             _receive.SetBuffer(_block, _end, _block.Length - _end);
         }

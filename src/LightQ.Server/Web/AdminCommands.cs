@@ -77,7 +77,7 @@ internal sealed class AdminCommands(LightQBroker broker, ServerSecurity security
         );
         Topic created = await broker
             .Decisions.ChangeAsync(
-                () => broker.CreateTopic(topic, new TopicSettings { Kind = kind }, credentials),
+                () => broker.CreateTopic(topic, new TopicSettings { Kind = kind }, credentials, principal.Number),
                 cancellationToken
             )
             .ConfigureAwait(false);

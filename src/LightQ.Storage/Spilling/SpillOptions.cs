@@ -28,6 +28,12 @@ public sealed record SpillOptions
                 value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxMemoryBytes), value, "1 or more");
     } = 64L << 20;
 
+    /// <summary>
+    /// Whether an owner has its share of <see cref="MaxBytes"/>, given its number, what it has, what all have, and what
+    /// it wants. Must not block. By default none has a share.
+    /// </summary>
+    public Func<uint, long, long, long, bool> IsShareUsedUp { get; init; } = static (_, _, _, _) => false;
+
     /// <summary>Called with the reason when a queue cannot be kept. Must not block, and must not throw.</summary>
     public Action<Exception> OnFailed { get; init; } = static _ => { };
 

@@ -15,6 +15,7 @@ public sealed class SpillQueue : IDisposable
 {
     private readonly Lock _lock = new();
     private readonly SpillStore _store;
+    private readonly uint _owner;
     private readonly Action _ready;
     private readonly Action<Exception> _failed;
     private readonly Queue<SpilledRun> _runs = new();
@@ -28,9 +29,10 @@ public sealed class SpillQueue : IDisposable
     private bool _hasFailed;
     private bool _isDisposed;
 
-    internal SpillQueue(SpillStore store, Action ready, Action<Exception> failed)
+    internal SpillQueue(SpillStore store, Action ready, Action<Exception> failed, uint owner)
     {
         _store = store;
+        _owner = owner;
         _ready = ready;
         _failed = failed;
     }
@@ -50,12 +52,12 @@ public sealed class SpillQueue : IDisposable
                 return SpillResult.Ended;
             if (_bytes + run.Length > _store.Options.MaxQueueBytes)
                 return SpillResult.QueueFull;
-            if (!_store.TryReserve(run.Length))
-                return SpillResult.StoreFull;
+            if (_store.TryReserve(_owner, run.Length) is { } full)
+                return full;
             byte[]? buffer = _store.Memory.TryRent(run.Length);
             if (buffer is null)
             {
-                _store.Release(run.Length);
+                _store.Release(_owner, run.Length);
                 return SpillResult.DiskBehind;
             }
             run.CopyTo(buffer);
@@ -92,7 +94,7 @@ public sealed class SpillQueue : IDisposable
             }
             _runs.Dequeue();
             Volatile.Write(ref _bytes, _bytes - oldest.Length);
-            _store.Release(oldest.Length);
+            _store.Release(_owner, oldest.Length);
             if (_runs.TryPeek(out SpilledRun? next) && next.Buffer is null)
                 Want(next);
             if (oldest.IsLost)
@@ -130,7 +132,7 @@ public sealed class SpillQueue : IDisposable
             _runs.Clear();
             _unwritten.Clear();
             _wanted = null;
-            _store.Release(_bytes);
+            _store.Release(_owner, _bytes);
             Volatile.Write(ref _bytes, 0);
             if (!_isDue && _files.Count != 0)
                 BecomeDue();

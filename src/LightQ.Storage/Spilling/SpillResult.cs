@@ -12,6 +12,9 @@ public enum SpillResult
     /// <summary>All queues together hold as much as they may.</summary>
     StoreFull,
 
+    /// <summary>All queues of the same owner hold as much as they may.</summary>
+    ShareFull,
+
     /// <summary>The memory for what the disk has not taken is full: runs come faster than it writes.</summary>
     DiskBehind,
 

@@ -1,4 +1,6 @@
+using System.Collections.Concurrent;
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Spilling;
@@ -18,6 +20,7 @@ public sealed class SpillStore : IDisposable
     private readonly IFileSystem _files;
     private readonly bool _ownThread;
     private Thread? _thread;
+    private readonly ConcurrentDictionary<uint, StrongBox<long>> _byOwner = new();
     private long _bytes;
     private long _nextFile;
     private bool _directoryMade;
@@ -52,7 +55,8 @@ public sealed class SpillStore : IDisposable
     /// <summary>Opens an empty queue; it costs nothing until it is used.</summary>
     /// <param name="ready">Called on the store's thread when a run that was pending can be taken.</param>
     /// <param name="failed">Called on the store's thread, once, when the disk fails: the queue has ended.</param>
-    public SpillQueue Open(Action ready, Action<Exception> failed) => new(this, ready, failed);
+    /// <param name="owner">In whose share of all bytes it counts.</param>
+    public SpillQueue Open(Action ready, Action<Exception> failed, uint owner = 0) => new(this, ready, failed, owner);
 
     /// <summary>Ends the thread and removes every file. Queues must be disposed before.</summary>
     public void Dispose()
@@ -66,15 +70,25 @@ public sealed class SpillStore : IDisposable
         Clear();
     }
 
-    internal bool TryReserve(long bytes)
+    /// <returns>Null when there is room, which is taken; else what is full.</returns>
+    internal SpillResult? TryReserve(uint owner, long bytes)
     {
-        if (Interlocked.Add(ref _bytes, bytes) <= Options.MaxBytes)
-            return true;
-        Release(bytes);
-        return false;
+        long all = Interlocked.Add(ref _bytes, bytes),
+            own = Interlocked.Add(ref Of(owner), bytes);
+        SpillResult? full =
+            all > Options.MaxBytes ? SpillResult.StoreFull
+            : Options.IsShareUsedUp(owner, own - bytes, all - bytes, bytes) ? SpillResult.ShareFull
+            : null;
+        if (full is not null)
+            Release(owner, bytes);
+        return full;
     }
 
-    internal void Release(long bytes) => Interlocked.Add(ref _bytes, -bytes);
+    internal void Release(uint owner, long bytes)
+    {
+        Interlocked.Add(ref Of(owner), -bytes);
+        Interlocked.Add(ref _bytes, -bytes);
+    }
 
     /// <summary>Gives a queue its turn on the store's thread.</summary>
     internal void Schedule(SpillQueue queue)
@@ -122,6 +136,8 @@ public sealed class SpillStore : IDisposable
         file.File.Dispose();
         TryRemove(() => _files.Delete(file.Path));
     }
+
+    private ref long Of(uint owner) => ref _byOwner.GetOrAdd(owner, static _ => new StrongBox<long>()).Value;
 
     private void Clear() =>
         TryRemove(() =>

@@ -1,6 +1,7 @@
 using Grpc.Core;
 using Grpc.Health.V1;
 using Grpc.Reflection.V1;
+using LightQ.IntegrationTests.Security;
 using Xunit;
 using static Grpc.Health.V1.HealthCheckResponse.Types;
 
@@ -24,13 +25,19 @@ public sealed class HealthTests
     }
 
     [Fact]
-    public async Task Reflection_lists_every_service_without_a_login()
+    public async Task Reflection_lists_every_service_to_who_has_logged_in()
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
-        using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> call = server.Control.Duplex<
-            ServerReflectionRequest,
-            ServerReflectionResponse
-        >("ServerReflectionInfo");
+        AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> Open(string? token) =>
+            server.Control.Duplex<ServerReflectionRequest, ServerReflectionResponse>("ServerReflectionInfo", token);
+        using (AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> stranger = Open(null))
+        {
+            RpcException refused = await Assert.ThrowsAsync<RpcException>(() => stranger.ReadAsync());
+            Assert.Equal(StatusCode.Unauthenticated, refused.StatusCode);
+        }
+        using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> call = Open(
+            Caller.Create(server, "alice").Token
+        );
         await call.RequestStream.WriteAsync(
             new ServerReflectionRequest { ListServices = "" },
             TestContext.Current.CancellationToken

@@ -88,7 +88,6 @@ public sealed partial class LimitsPageTests
             LimitScope.SharedByAddressesAndUsers => "all, in shares of addresses and users",
             LimitScope.TopicSharedByUsers => "a topic, in shares of users",
             LimitScope.PartitionSharedByUsers => "a partition, in shares of users",
-            LimitScope.Managers => "who may manage topics",
             LimitScope.Administrators => "administrators",
             _ => throw new ArgumentOutOfRangeException(nameof(scope), scope, "a scope of limits"),
         };

@@ -37,7 +37,8 @@ public sealed class DescriptorTests
         await using var broker = new FaultBroker(
             directory.Path,
             ("DataPlane:HandshakeTimeout", "5m"),
-            ("Http:HeaderTimeout", "5m")
+            ("Http:HeaderTimeout", "5m"),
+            ("Broker:MaxSharePercent", "100") // All come from one address, which would have half of them.
         )
         {
             Descriptors = Descriptors,

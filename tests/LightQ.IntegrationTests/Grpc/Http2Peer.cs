@@ -21,7 +21,7 @@ internal sealed class Http2Peer : IAsyncDisposable
 
     private const int FrameHeader = 9;
     private static readonly byte[] Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     private readonly NetworkStream _stream;
     private int _lastStream = -1;
@@ -31,16 +31,17 @@ internal sealed class Http2Peer : IAsyncDisposable
     /// <summary>Connects to a control port of this machine.</summary>
     /// <param name="port">The port.</param>
     /// <param name="isSilent">Whether it says nothing, not even what begins a connection.</param>
-    public static async Task<Http2Peer> ConnectAsync(int port, bool isSilent = false) =>
-        new(await OpenSocketAsync(port, isSilent));
+    /// <param name="window">What the broker may send ahead of a call.</param>
+    public static async Task<Http2Peer> ConnectAsync(int port, bool isSilent = false, int window = Window) =>
+        new(await OpenSocketAsync(port, isSilent, window));
 
     /// <summary>Connects to a control port of this machine, and says what begins a connection.</summary>
-    public static async Task<Socket> OpenSocketAsync(int port, bool isSilent = false)
+    public static async Task<Socket> OpenSocketAsync(int port, bool isSilent = false, int window = Window)
     {
         const int InitialWindowSize = 4;
         byte[] settings = new byte[6];
         BinaryPrimitives.WriteUInt16BigEndian(settings, InitialWindowSize);
-        BinaryPrimitives.WriteInt32BigEndian(settings.AsSpan(2), Window);
+        BinaryPrimitives.WriteInt32BigEndian(settings.AsSpan(2), window);
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         await socket.ConnectAsync(IPAddress.Loopback, port);
         byte[] first =

@@ -5,6 +5,7 @@ using System.Security.Authentication;
 using Grpc.Core;
 using Grpc.Health.V1;
 using Grpc.Net.Client;
+using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Security;
 using LightQ.IntegrationTests.Tls;
@@ -181,6 +182,47 @@ public sealed class ShareTests
             TimeSpan.FromSeconds(30),
             () => "calls that have ended count still"
         );
+    }
+
+    [Fact]
+    public async Task A_user_that_makes_many_topics_and_partitions_leaves_some_to_others()
+    {
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                Broker = new() { MaxTopics = 32, MaxPartitions = 100 },
+            }
+        );
+        string mallory = Caller.Create(server, "mallory", (Right.Manage, "*")).Token!,
+            alice = Caller.Create(server, "alice", (Right.Manage, "*")).Token!;
+        async Task<string> CreateAsync(string token, string name, uint partitions = 1)
+        {
+            try
+            {
+                await server.Control.CallAsync<CreateTopicRequest, CreateTopicResponse>(
+                    "CreateTopic",
+                    new CreateTopicRequest
+                    {
+                        Name = name,
+                        Settings = new() { Partitions = partitions },
+                    },
+                    token
+                );
+                return "";
+            }
+            catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
+            {
+                return e.Status.Detail;
+            }
+        }
+        for (int i = 0; i < 16; i++)
+            Assert.Equal("", await CreateAsync(mallory, $"m{i}"));
+        Assert.Contains("Broker:MaxTopics", await CreateAsync(mallory, "m16"), StringComparison.Ordinal);
+        Assert.Equal("", await CreateAsync(alice, "a"));
+        await server.RestartAsync();
+        Assert.Contains("Broker:MaxTopics", await CreateAsync(mallory, "m16"), StringComparison.Ordinal);
+        Assert.Contains("Broker:MaxPartitions", await CreateAsync(alice, "b", 80), StringComparison.Ordinal);
+        Assert.Equal("", await CreateAsync(alice, "b", 30));
     }
 
     [Fact]

@@ -17,9 +17,9 @@ internal sealed class ConsumeStream : IDisposable
 
     public Subscribed Subscribed { get; private set; } = null!;
 
-    public static async Task<ConsumeStream> OpenAsync(TestServer server, Subscribe subscribe)
+    public static async Task<ConsumeStream> OpenAsync(TestServer server, Subscribe subscribe, string? token = null)
     {
-        var stream = new ConsumeStream(server);
+        var stream = new ConsumeStream(server, token);
         await stream.WriteAsync(new ConsumeRequest { Subscribe = subscribe });
         stream.Subscribed = (await stream.ReadAsync())!.Subscribed;
         return stream;

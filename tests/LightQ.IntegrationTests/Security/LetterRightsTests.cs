@@ -53,6 +53,85 @@ public sealed class LetterRightsTests
         );
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Rights_on_names_that_begin_alike_reach_letters_under_another_name_only_with_their_topic(
+        bool isThereFirst
+    )
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        if (isThereFirst)
+            await server.CreateTopicAsync("letters", TopicKind.Durable);
+        Caller[] callers =
+        [
+            Caller.Create(server, "alike", [(Right.Consume, "l*"), (Right.Publish, "l*"), (Right.Manage, "l*")]),
+            Caller.Create(server, "named", [(Right.Consume, "letters")]),
+            Caller.Create(server, "all", [(Right.Consume, "*")]),
+        ];
+        Task<BrowseResponse> BrowseAsync(Caller caller) =>
+            server.Control.CallAsync<BrowseRequest, BrowseResponse>(
+                "Browse",
+                new BrowseRequest { Topic = "letters" },
+                caller.Token
+            );
+        ConsumeStream? open = isThereFirst
+            ? await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "letters" }, token: callers[0].Token)
+            : null;
+
+        var durable = new TopicSettings { Kind = TopicKind.Durable };
+        server.Broker.CreateTopic(
+            "orders",
+            durable with
+            {
+                Delivery = durable.Delivery with { DeadLetterTopic = "letters" },
+            }
+        );
+        if (!isThereFirst)
+            await server.CreateTopicAsync("letters", TopicKind.Durable);
+        if (open is not null)
+        {
+            RpcException ended = await Assert.ThrowsAsync<RpcException>(() => open.ReadAsync());
+            Assert.Equal(StatusCode.PermissionDenied, ended.StatusCode);
+            open.Dispose();
+        }
+        await RefusedCallAsync(() => BrowseAsync(callers[0]));
+        await BrowseAsync(callers[1]);
+        await BrowseAsync(callers[2]);
+        // Nor may she have it made before it is first needed, or have it belong to a topic of hers.
+        await server.Broker.DeleteTopicAsync("letters", Cancelled);
+        await RefusedCallAsync(() => CreateAsync("letters", ""));
+        await server.CreateTopicAsync("shared", TopicKind.Durable);
+        server.Broker.Users.Grant("alike", LightQ.Broker.Users.Grant.Create(Right.Publish, "shared"));
+        await RefusedCallAsync(() => CreateAsync("lamp", "shared"));
+
+        await server.Broker.DeleteTopicAsync("orders", Cancelled);
+        await CreateAsync("letters", "");
+        await BrowseAsync(callers[0]);
+        // It is so behind a restart too.
+        await server.Broker.DeleteTopicAsync("letters", Cancelled);
+        server.Broker.CreateTopic(
+            "orders",
+            durable with
+            {
+                Delivery = durable.Delivery with { DeadLetterTopic = "letters" },
+            }
+        );
+        await server.RestartAsync();
+        await RefusedCallAsync(() => BrowseAsync(callers[0]));
+
+        Task CreateAsync(string name, string dead) =>
+            server.Control.CallAsync<CreateTopicRequest, CreateTopicResponse>(
+                "CreateTopic",
+                new CreateTopicRequest
+                {
+                    Name = name,
+                    Settings = new() { Kind = Protocol.Control.TopicKind.Durable, DeadLetterTopic = dead },
+                },
+                callers[0].Token
+            );
+    }
+
     [Fact]
     public async Task The_letters_of_a_topic_with_a_user_of_its_own_are_closed_to_who_has_not_logged_in()
     {
@@ -105,6 +184,9 @@ public sealed class LetterRightsTests
             Assert.Contains("durable topic", error.Message, StringComparison.Ordinal);
         }
     }
+
+    private static async Task RefusedCallAsync(Func<Task> call) =>
+        await ControlCalls.FailsAsync(call, StatusCode.PermissionDenied, "PermissionDenied");
 
     private static async Task RefusedAsync(Func<Task> call) =>
         Assert.Equal(ErrorCode.PermissionDenied, (await Assert.ThrowsAsync<LightQException>(call)).Code);

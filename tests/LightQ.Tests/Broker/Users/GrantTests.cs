@@ -31,6 +31,24 @@ public sealed class GrantTests
         Assert.Equal(covered, Grant.Create(Right.Publish, pattern).Covers(topic));
 
     [Theory]
+    [InlineData("l*", "letters", false)]
+    [InlineData("letters*", "letters", false)]
+    [InlineData("letters", "letters", true)]
+    [InlineData("*", "letters", true)]
+    [InlineData("orders*", "letters", false)]
+    [InlineData("orders*", "orders-letters", false)]
+    [InlineData("o*", "o-letters", true)]
+    public void A_pattern_covers_where_letters_are_kept_only_with_all_topics_they_come_from(
+        string pattern,
+        string topic,
+        bool covered
+    ) =>
+        Assert.Equal(
+            covered,
+            Grant.Create(Right.Publish, pattern).Covers(topic, new HashSet<string> { "orders", "o.dead" })
+        );
+
+    [Theory]
     [InlineData("")]
     [InlineData("..")]
     [InlineData("../x")]
