@@ -4,7 +4,10 @@ namespace LightQ.Broker.Users;
 /// What one user may have of that which all users share, by the rule of all <see cref="Shares"/>: at most as much as it
 /// leaves to the others, so one alone gets half.
 /// </summary>
-/// <remarks>Clients without a login may do whatever there is to do where they are let in, and have no share.</remarks>
+/// <remarks>
+/// Clients without a login may do whatever there is to do where they are let in, and have no share. Nor has admin, who
+/// may do everything, and clear away what others have: a broker on which there is nobody else is all its own.
+/// </remarks>
 internal static class UserShare
 {
     /// <summary>Whether a user may have no more.</summary>
@@ -18,7 +21,7 @@ internal static class UserShare
         HasShare(user) && Shares.Judge(own, all, most, percent, amount) != Admission.Admitted;
 
     /// <summary>Whether a user has a share at all.</summary>
-    public static bool HasShare(uint user) => user != UserNumber.None;
+    public static bool HasShare(uint user) => user is not (UserNumber.None or UserNumber.Admin);
 
     /// <summary>Whether shares can matter: not while a user could have all that is taken.</summary>
     public static bool Matters(uint user, long all, long most, int percent) => IsUsedUp(user, all, all, most, percent);

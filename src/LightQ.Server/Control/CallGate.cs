@@ -83,7 +83,7 @@ internal sealed class CallGate(
             );
         }
         var counted = new CountedCall(calls, address);
-        http.Response.OnCompleted(static call => ((CountedCall)call).EndAsync(), counted);
+        AnswerBody.OnEnd(http, counted.End);
         await AdmitAsync(http, method.FullName).ConfigureAwait(false);
         if (CallPrincipal.Find(http)?.Source is { } source)
         {
@@ -215,10 +215,6 @@ internal sealed class CallGate(
     {
         public string? User { get; set; }
 
-        public Task EndAsync()
-        {
-            calls.Give(address, User);
-            return Task.CompletedTask;
-        }
+        public void End() => calls.Give(address, User);
     }
 }

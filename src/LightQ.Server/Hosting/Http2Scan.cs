@@ -7,10 +7,12 @@ namespace LightQ.Server.Hosting;
 /// Follows what a client sends on a connection of HTTP/2, frame by frame: what it costs, and whether something has
 /// begun that must not take long. Decides nothing, and keeps none of it.
 /// </summary>
-internal struct Http2Scan
+/// <param name="onReset">Called for each stream that the client ends before it was answered.</param>
+internal struct Http2Scan(Action<int>? onReset = null)
 {
     private const int HeaderBytes = 9,
         TypeOffset = 3,
+        StreamOffset = 5,
         Data = 0,
         Headers = 1,
         Reset = 3,
@@ -109,6 +111,8 @@ internal struct Http2Scan
         _isData = type == Data;
         if (type is Headers or Continuation)
             _isInBlock = (flags & EndHeaders) == 0;
+        if (type == Reset)
+            onReset?.Invoke(BinaryPrimitives.ReadInt32BigEndian(header[StreamOffset..]) & int.MaxValue);
         return type switch
         {
             Headers or Reset => CallPace.Call,

@@ -10,7 +10,7 @@ namespace LightQ.Server.Hosting;
 
 /// <summary>
 /// Keeps each connection of the control port to its pace, so that one that calls without end, or fails without end,
-/// leaves the processors to the others.
+/// leaves the processors to the others; and follows what of its answers goes out.
 /// </summary>
 internal static class PaceGate
 {
@@ -34,12 +34,21 @@ internal static class PaceGate
             {
                 var pace = new CallPace(() => limits.Http.MaxCallsPerSecond, time);
                 connection.Items[Pace] = pace;
+                var answers = new Http2Answers();
+                answers.AddTo(connection.Items);
                 PipeReader input = connection.Transport.Input;
                 connection.Transport = new Paced(
-                    new PacedReader(connection, input, pace, limits, time),
-                    connection.Transport.Output
+                    new PacedReader(connection, input, pace, answers, limits, time),
+                    new Http2Output(connection.Transport.Output, answers)
                 );
-                await next(connection).ConfigureAwait(false);
+                try
+                {
+                    await next(connection).ConfigureAwait(false);
+                }
+                finally
+                {
+                    answers.End();
+                }
                 await LingerAsync(connection, input, time).ConfigureAwait(false);
             }
         );

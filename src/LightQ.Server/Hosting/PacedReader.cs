@@ -12,18 +12,20 @@ namespace LightQ.Server.Hosting;
 /// <param name="connection">The connection.</param>
 /// <param name="input">What it receives.</param>
 /// <param name="pace">Its pace.</param>
+/// <param name="answers">What is being answered on it.</param>
 /// <param name="limits">The limits.</param>
 /// <param name="time">The clock.</param>
 internal sealed class PacedReader(
     ConnectionContext connection,
     PipeReader input,
     CallPace pace,
+    Http2Answers answers,
     ServerLimits limits,
     TimeProvider time
 ) : PipeReader
 {
     private readonly TaskCompletionSource _cancelled = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private Http2Scan _scan;
+    private Http2Scan _scan = new(answers.OnReset);
     private ReadOnlySequence<byte> _buffer;
     private long _scanned;
     private bool _isReading;

@@ -48,9 +48,9 @@ internal sealed class Principal
 
     /// <summary>
     /// What gets a share of the limits (<see cref="LightQ.Broker.Shares"/>) wherever it comes from; null for clients
-    /// that have not logged in, who are told apart by their addresses alone.
+    /// that have not logged in, and for admin, who are told apart by their addresses alone.
     /// </summary>
-    public string? Source => Kind == PrincipalKind.Anonymous ? null : _source ??= ToString();
+    public string? Source => Kind is PrincipalKind.Anonymous or PrincipalKind.Admin ? null : _source ??= ToString();
 
     /// <summary>Whether it was given back: a logout ends what this login has opened.</summary>
     public bool IsRevoked => _isRevoked;

@@ -21,7 +21,8 @@ public sealed class UnreadAnswerTests
 {
     private const string Topic = "orders",
         Service = "/lightq.control.v1.",
-        Memory = "DataPlane:MaxAssemblyBytes";
+        Memory = "DataPlane:MaxAssemblyBytes",
+        Calls = "Http:MaxCalls";
 
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
@@ -100,6 +101,60 @@ public sealed class UnreadAnswerTests
     }
 
     [Fact]
+    public async Task A_thousand_calls_whose_answers_have_no_window_are_under_way_and_leave_others_their_share()
+    {
+        await using TestServer server = await StartAsync(stalled: TimeSpan.FromMinutes(5), calls: 100);
+        var peers = new List<Http2Peer>();
+        for (int i = 0; i < 10; i++)
+        {
+            peers.Add(await Http2Peer.ConnectAsync(server.ControlPort, window: 0));
+            await peers[i].CallAsync(Service + "Stats/GetBrokerStats", 100, new GetBrokerStatsRequest());
+        }
+        await Eventually.TrueAsync(
+            () => server.Server.Limits.Refusals[Calls] == 950,
+            Patience,
+            () => $"{server.Server.Limits.Refusals[Calls]} calls of 1,000 were refused, with a share of 50"
+        );
+        await using Http2Peer other = await Http2Peer.ConnectAsync(
+            server.ControlPort,
+            from: IPAddress.Parse("127.0.0.2")
+        );
+        Assert.True(await IsAnsweredAsync(other));
+        await using Http2Peer same = await Http2Peer.ConnectAsync(server.ControlPort);
+        Assert.False(await IsAnsweredAsync(same));
+        for (int stream = 1; stream < 100; stream += 2)
+            await peers[0].ResetAsync(stream); // Those that came first are among the fifty.
+        await Eventually.TrueAsync(() => IsAnsweredAsync(same), Patience, () => "what was reset counts still");
+        foreach (Http2Peer peer in peers)
+            await peer.DisposeAsync();
+        await Eventually.TrueAsync(() => IsAnsweredAsync(same, 40), Patience, () => "what has gone counts still");
+        await NothingIsCountedAsync(server);
+    }
+
+    [Fact]
+    public async Task Answers_that_have_no_window_are_reset_in_time_and_count_until_then()
+    {
+        await using TestServer server = await StartAsync(calls: 60);
+        await using Http2Peer peer = await Http2Peer.ConnectAsync(server.ControlPort, window: 0);
+        await peer.CallAsync(Service + "Stats/GetBrokerStats", 20, new GetBrokerStatsRequest());
+        await peer.CallAsync(Service + "Messages/Browse", 8, RequestOf("Messages/Browse"));
+        await peer.CallAsync(Service + "Stats/WatchTopicStats", 2, RequestOf("Stats/WatchTopicStats"));
+        var reset = new HashSet<int>();
+        while (reset.Count < 30 && await peer.ReadAsync() is { } frame)
+        {
+            if (frame.Type == Http2FrameType.Reset)
+                reset.Add(frame.Stream);
+            else
+                Assert.False(frame.IsLast, "An answer has ended that nobody has taken.");
+        }
+        Assert.Equal(30, reset.Count);
+        Assert.Equal(30, server.Server.Limits.Refusals["DataPlane:StalledReaderTimeout"]);
+        await NothingIsCountedAsync(server);
+        await using Http2Peer reads = await Http2Peer.ConnectAsync(server.ControlPort);
+        Assert.True(await IsAnsweredAsync(reads));
+    }
+
+    [Fact]
     public async Task What_a_call_keeps_of_a_run_counts_while_its_client_grants_no_credit()
     {
         await using TestServer server = await StartAsync(memory: 1_000_000);
@@ -117,7 +172,26 @@ public sealed class UnreadAnswerTests
         await NothingIsCountedAsync(server);
     }
 
-    private static async Task<TestServer> StartAsync(long memory = 256 << 20, TimeSpan? stalled = null)
+    /// <summary>Whether calls that are made at once are all served, rather than refused.</summary>
+    private static async Task<bool> IsAnsweredAsync(Http2Peer peer, int calls = 1)
+    {
+        await peer.CallAsync(Service + "Stats/GetBrokerStats", calls, new GetBrokerStatsRequest());
+        var answered = new HashSet<int>();
+        for (int ended = 0; ended < calls; )
+        {
+            Http2Frame frame = await peer.ReadAsync() ?? throw new IOException("The connection has ended.");
+            if (frame.Type == Http2FrameType.Data)
+                answered.Add(frame.Stream);
+            ended += frame.IsLast ? 1 : 0;
+        }
+        return answered.Count == calls;
+    }
+
+    private static async Task<TestServer> StartAsync(
+        long memory = 256 << 20,
+        TimeSpan? stalled = null,
+        int calls = 10_000
+    )
     {
         TestServer server = await TestServer.StartAsync(o =>
             o with
@@ -127,6 +201,7 @@ public sealed class UnreadAnswerTests
                     StalledReaderTimeout = stalled ?? TimeSpan.FromSeconds(0.5),
                     MaxAssemblyBytes = memory,
                 },
+                Http = new() { MaxCalls = calls, MaxCallsPerSecond = 0 },
             }
         );
         await server.CreateTopicAsync(Topic, LightQ.Broker.Topics.TopicKind.Durable);

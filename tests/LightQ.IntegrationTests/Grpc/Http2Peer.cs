@@ -32,17 +32,29 @@ internal sealed class Http2Peer : IAsyncDisposable
     /// <param name="port">The port.</param>
     /// <param name="isSilent">Whether it says nothing, not even what begins a connection.</param>
     /// <param name="window">What the broker may send ahead of a call.</param>
-    public static async Task<Http2Peer> ConnectAsync(int port, bool isSilent = false, int window = Window) =>
-        new(await OpenSocketAsync(port, isSilent, window));
+    /// <param name="from">Its address; null for any.</param>
+    public static async Task<Http2Peer> ConnectAsync(
+        int port,
+        bool isSilent = false,
+        int window = Window,
+        IPAddress? from = null
+    ) => new(await OpenSocketAsync(port, isSilent, window, from));
 
     /// <summary>Connects to a control port of this machine, and says what begins a connection.</summary>
-    public static async Task<Socket> OpenSocketAsync(int port, bool isSilent = false, int window = Window)
+    public static async Task<Socket> OpenSocketAsync(
+        int port,
+        bool isSilent = false,
+        int window = Window,
+        IPAddress? from = null
+    )
     {
         const int InitialWindowSize = 4;
         byte[] settings = new byte[6];
         BinaryPrimitives.WriteUInt16BigEndian(settings, InitialWindowSize);
         BinaryPrimitives.WriteInt32BigEndian(settings.AsSpan(2), window);
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        if (from is not null)
+            socket.Bind(new IPEndPoint(from, 0));
         await socket.ConnectAsync(IPAddress.Loopback, port);
         byte[] first =
         [

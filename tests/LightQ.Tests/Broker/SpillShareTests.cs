@@ -1,5 +1,6 @@
 using LightQ.Broker;
 using LightQ.Broker.Logs;
+using LightQ.Broker.Users;
 using LightQ.Storage.Spilling;
 using Xunit;
 
@@ -34,5 +35,15 @@ public sealed class SpillShareTests : EngineTest
         second.Dispose();
         other.Dispose();
         Assert.Equal(0, Spills.Bytes);
+    }
+
+    [Theory]
+    [InlineData(UserNumber.Admin)]
+    [InlineData(UserNumber.None)]
+    public void Admin_and_clients_without_a_login_have_all_that_there_is(uint user)
+    {
+        var share = new SpillShare(() => new BrokerOptions { SpillBytes = 100 }, new LimitRefusals());
+        Assert.False(share.IsUsedUp(user, own: 99, all: 99, amount: 1));
+        Assert.True(share.IsUsedUp(Mallory, own: 50, all: 50, amount: 1));
     }
 }
