@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Text;
 using LightQ.Client;
 using LightQ.Client.Administration;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -29,11 +30,14 @@ public sealed class ClosedPipeTests
     [InlineData(false, false)]
     [InlineData(true, false)]
     [InlineData(true, true)]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_subscription_to_many_messages_ends_with_its_pipe_and_settles_no_more_than_went_into_it(
         bool isMember,
         bool isLimited
     )
     {
+        FaultRun.RequireTier("A process is started for each row.");
         SkipOnWindows();
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t", Broker.Topics.TopicKind.Durable);
@@ -114,8 +118,11 @@ public sealed class ClosedPipeTests
     [InlineData("sub", "t", "--from", "earliest", "--group", "g", "--max-in-flight", "1")]
     [InlineData("stats", "t", "--watch", "--interval", "1h")]
     [InlineData("top", "--view", "nodes", "--interval", "1h")]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_command_that_waits_ends_with_its_pipe_though_it_has_nothing_to_write(params string[] command)
     {
+        FaultRun.RequireTier("A process is started for each row.");
         SkipOnWindows();
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t", Broker.Topics.TopicKind.Durable);

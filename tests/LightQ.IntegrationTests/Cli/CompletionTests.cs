@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -37,9 +38,12 @@ public sealed class CompletionTests
         };
 
     [Theory]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     [MemberData(nameof(Shells))]
     public async Task A_shell_completes_commands_options_and_values(string shell, string script)
     {
+        FaultRun.RequireTier("A shell starts the tool for each word.");
         string? program = (Environment.GetEnvironmentVariable("PATH") ?? "")
             .Split(':')
             .Select(d => Path.Combine(d, shell))

@@ -6,6 +6,7 @@ using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
 using LightQ.IntegrationTests.Tls;
 using LightQ.Protocol.Control;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Grpc;
@@ -106,8 +107,11 @@ public sealed class StockClientTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task The_samples_for_Python_publish_and_work()
     {
+        FaultRun.RequireTier("Four processes of Python take some seconds.");
         await StockClient.RequirePythonAsync();
         using var directory = new TemporaryDirectory();
         string descriptors = directory.File("descriptors");

@@ -2,6 +2,7 @@ using System.Formats.Tar;
 using System.Globalization;
 using System.IO.Compression;
 using LightQ.IntegrationTests.Cli;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Hosting;
@@ -36,7 +37,7 @@ public sealed class UpgradeTests
         (
             await LightQTool.RunAsync(server.ConnectionString, "pub", "jobs", "order 41", "--producer-name", "shop")
         ).Succeeded();
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < FaultRun.Times(plain: 1, c: 2, n: 2); i++)
         {
             await server.RestartAsync();
             jobs = await ReadAsync(server, "jobs", 42);

@@ -21,7 +21,7 @@ public sealed class GroupModelTests
     public async Task Whatever_members_do_every_message_is_delivered_as_the_model_says()
     {
         var faults = new FaultRun("groups", "random lives of a group beside a model");
-        int runs = FaultRun.Times(plain: 40, c: 200, n: 20_000),
+        int runs = FaultRun.Times(plain: 15, c: 200, n: 20_000),
             seed = faults.Seed;
         for (int run = 0; run < runs; )
         {

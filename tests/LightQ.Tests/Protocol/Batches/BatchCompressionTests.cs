@@ -77,7 +77,7 @@ public sealed class BatchCompressionTests
     [InlineData(BatchCodec.Deflate, CompressionLevel.SmallestSize)]
     public void What_was_compressed_inflates_to_itself(BatchCodec codec, CompressionLevel level)
     {
-        foreach (int size in (int[])[8, 100, 1024, 65_536, 1_000_000])
+        foreach (int size in (int[])[8, 100, 1024, 65_536, 300_000])
         {
             byte[] records = Text(size),
                 payload = new byte[size + 64],

@@ -18,7 +18,7 @@ public sealed class CrashTests
     public void A_crash_at_any_operation_loses_nothing_acknowledged_and_invents_nothing()
     {
         var run = new FaultRun("D3", "crash after every change of the disk");
-        int changes = FaultRun.Times(150, 1000, 2000),
+        int changes = FaultRun.Times(40, 1000, 2000),
             rounds = FaultRun.Times(1, 1, 10);
         var violations = new ConcurrentQueue<string>();
         for (int round = 0; round < rounds; round++)
