@@ -25,8 +25,10 @@ internal sealed class GroupAssignment
             if (consumer is null)
                 _consumers.Add(consumer = new Consumer(id));
             (member as ExplicitMember)?.Share(consumer.Hand);
-            // If a consumer has two subscriptions to a partition, the first counts.
-            consumer.Members.TryAdd(member.Partition.Index, member);
+            // If a consumer has two subscriptions to a partition, the first counts as long as it lives: one may be on
+            // its way out.
+            if (!consumer.Members.TryAdd(member.Partition.Index, member))
+                consumer.Others.Add(member);
             Share();
         }
     }
@@ -38,17 +40,19 @@ internal sealed class GroupAssignment
         {
             (uint Connection, uint Number) id = IdOf(member);
             uint partition = member.Partition.Index;
-            if (
-                _consumers.Find(c => c.Id == id) is not { } consumer
-                || !consumer.Members.TryGetValue(partition, out GroupMember? known)
-                || known != member
-            )
+            if (_consumers.Find(c => c.Id == id) is not { } consumer || consumer.Others.Remove(member))
+                return;
+            bool isOwner = _owners.GetValueOrDefault(partition) == consumer;
+            if (consumer.Others.Find(m => m.Partition.Index == partition) is { } next)
             {
+                consumer.Others.Remove(next);
+                consumer.Members[partition] = next;
+                if (isOwner)
+                    next.Group.Assign(next);
                 return;
             }
-
             consumer.Members.Remove(partition);
-            if (_owners.GetValueOrDefault(partition) == consumer)
+            if (isOwner)
             {
                 _owners.Remove(partition);
                 consumer.Owned--;
@@ -123,6 +127,9 @@ internal sealed class GroupAssignment
         public (uint Connection, uint Number) Id { get; } = id;
 
         public Dictionary<uint, GroupMember> Members { get; } = [];
+
+        /// <summary>Its further subscriptions to partitions that it has one of.</summary>
+        public List<GroupMember> Others { get; } = [];
 
         public ConsumerHand Hand { get; } = new();
 

@@ -356,6 +356,26 @@ public sealed class ExplicitGroupTests
         Assert.Equal((0, 3u), (host.Take("spread", 0, second) is var taken ? taken.FirstOffset : -1, taken.Count));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_consumer_that_subscribes_again_before_its_first_subscription_has_ended_keeps_its_partition(
+        bool isFirstToEnd
+    )
+    {
+        await using GroupHost host = await GroupHost.OpenAsync();
+        host.CreateTopic("spread", new DeliverySettings(), partitions: 2);
+        await host.PublishAsync("spread", 0, 3);
+        Subscription first = host.Join("spread", 0, maxInFlight: 0, consumer: 1);
+        _ = host.Join("spread", 1, maxInFlight: 0, consumer: 1);
+        Subscription again = host.Join("spread", 0, maxInFlight: 0, consumer: 1);
+
+        Assert.Equal(0u, host.Take("spread", 0, again).Count);
+        GroupHost.Leave(isFirstToEnd ? first : again);
+
+        Assert.Equal(3u, host.Take("spread", 0, isFirstToEnd ? again : first).Count);
+    }
+
     [Fact]
     public async Task A_member_that_wants_nothing_more_keeps_nobody_waiting_for_what_it_has_begun_to_read()
     {
