@@ -188,8 +188,11 @@ public sealed class FaultTests(NatsFixture nats) : EngineTest(nats)
     }
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_read_that_a_server_is_lost_to_has_no_hole()
     {
+        FaultRun.RequireTier("The engine elects another leader in some seconds.");
         const int Count = 60;
         IReplicatedStream stream = await CreateAsync();
         List<Stored> entries = [];

@@ -21,8 +21,11 @@ public sealed class ReopenedProducerTests(NatsFixture nats)
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
+    [Trait("Tier", "C")]
     public async Task A_named_producer_is_opened_again_however_late_nodes_hear_of_the_catalog()
     {
+        FaultRun.RequireTier("What is late takes ten seconds in all.");
         var shared = new MemoryEngine();
         List<MemoryEngine> engines = [];
         await using ServerCluster cluster = await ServerCluster.StartAsync(

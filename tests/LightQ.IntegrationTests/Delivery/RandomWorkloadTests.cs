@@ -24,7 +24,7 @@ public sealed class RandomWorkloadTests
     public async Task Groups_keep_what_they_promise_under_random_workloads()
     {
         int seed = FaultRun.NewSeed();
-        int workloads = FaultRun.Times(plain: AtOnce, c: 4 * AtOnce, n: 100 * AtOnce);
+        int workloads = FaultRun.Times(plain: AtOnce / 2, c: 4 * AtOnce, n: 100 * AtOnce);
         await using TestServer server = await TestServer.StartAsync();
         var wrong = new List<string>();
         await Parallel.ForAsync(
