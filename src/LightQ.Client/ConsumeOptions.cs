@@ -28,7 +28,9 @@ public sealed record ConsumeOptions
     /// <summary>
     /// The last message that was seen of each partition, by <see cref="Message.Position"/>: reading goes on behind it.
     /// A partition that is not among these begins at <see cref="Start"/>. This is how a reader that keeps its place in
-    /// its own store comes back to it, one position for each partition. Without a group only. Default: none.
+    /// its own store comes back to it, one position for each partition. Without a group only. Default: none. Where the
+    /// log ends before the position, since its topic was made anew or restored, what was seen is a
+    /// <see cref="GapReason.Truncated"/> gap, and reading begins at the end of the log.
     /// </summary>
     public IReadOnlyCollection<MessagePosition> StartAfter
     {
@@ -240,6 +242,9 @@ public sealed record ConsumeOptions
         }
         return Start;
     }
+
+    /// <summary>Whether a partition is begun behind a message that was seen.</summary>
+    internal bool IsAfter(int partition) => StartAfter.Any(seen => seen.Partition == partition);
 
     /// <exception cref="ArgumentException">What is of a reader alone is set for a member of a group.</exception>
     internal void CheckReader()

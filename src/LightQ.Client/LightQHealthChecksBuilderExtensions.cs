@@ -7,6 +7,9 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Adds LightQ to an application's health checks.</summary>
 public static class LightQHealthChecksBuilderExtensions
 {
+    /// <summary>How much longer the framework waits than the check, whose own words say what is wrong.</summary>
+    private static readonly TimeSpan Margin = TimeSpan.FromSeconds(1);
+
     /// <summary>Adds a <see cref="LightQHealthCheck"/>.</summary>
     /// <param name="builder">What <c>AddHealthChecks</c> returns.</param>
     /// <param name="name">
@@ -43,7 +46,7 @@ public static class LightQHealthChecksBuilderExtensions
                 provider => Of(provider, clientKey, timeout),
                 failureStatus,
                 tags,
-                timeout
+                timeout + Margin
             )
         );
     }

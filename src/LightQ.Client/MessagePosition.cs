@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Text.Json.Serialization;
-using LightQ.Client.Serializing;
 
 namespace LightQ.Client;
 

@@ -11,7 +11,8 @@ public static class LightQTestBrokerExtensions
 {
     /// <summary>
     /// Has a web application use a test's broker, whatever its settings name, and the test's clock: its LightQ clients,
-    /// and its services that ask for a <see cref="TimeProvider"/>.
+    /// and its services that ask for a <see cref="TimeProvider"/>. With several brokers these get the clock of the one
+    /// without a key, or else of the first.
     /// </summary>
     /// <param name="web">The builder that <c>WithWebHostBuilder</c> of a <c>WebApplicationFactory</c> gives.</param>
     /// <param name="broker">The test's broker.</param>
@@ -59,13 +60,11 @@ public static class LightQTestBrokerExtensions
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(broker);
-        return services
-            .AddSingleton(
-                new ClientRedirect(
-                    clientKey,
-                    options => configure?.Invoke(broker.Lead(options)) ?? broker.Lead(options)
-                )
-            )
-            .Replace(ServiceDescriptor.Singleton<TimeProvider>(broker.Time));
+        // One clock for the application: that of the broker for all clients, or else of the first.
+        if (clientKey is null || services.All(service => service.ServiceType != typeof(ClientRedirect)))
+            services.Replace(ServiceDescriptor.Singleton<TimeProvider>(broker.Time));
+        return services.AddSingleton(
+            new ClientRedirect(clientKey, options => configure?.Invoke(broker.Lead(options)) ?? broker.Lead(options))
+        );
     }
 }

@@ -79,6 +79,18 @@ public sealed class WorkTests(Browser browser)
         Assert.Equal(["late"], await broker.FetchAsync("orders", "billing", "SETTLE_KIND_COMPLETE"));
 
         await window.TurnAsync("/topics/orders", "orders");
+        await window.TabAsync("Messages");
+        await window.ClickAsync("Publish");
+        await dialog.GetByLabel("Body").FillAsync("reminder");
+        await dialog.GetByLabel("Deliver after").FillAsync("12h");
+        await dialog.GetByRole(AriaRole.Button, new() { Name = "Publish" }).ClickAsync();
+        await window.SeesAsync("It is delivered later");
+        await window.TabAsync("Scheduled");
+        await window.SeesAsync("reminder");
+        await window.ClickAsync("Cancel delivery");
+        await dialog.GetByRole(AriaRole.Button, new() { Name = "Cancel delivery" }).ClickAsync();
+        await window.SeesAsync("No delayed message waits.");
+
         await window.ClickAsync("Delete");
         ILocator delete = dialog.GetByRole(AriaRole.Button, new() { Name = "Delete" });
         await Assertions.Expect(delete).ToBeDisabledAsync();

@@ -34,10 +34,25 @@ public sealed class OrderTable(
             StartAfter = await PositionsAsync(stoppingToken),
             OnCaughtUp = () => _isCurrent = true,
         };
-        await foreach (
-            Message<OrderEvent> message in client.ConsumeAsync<OrderEvent>(Topics.Orders, options, stoppingToken)
-        )
-            await ApplyAsync(message, stoppingToken);
+        while (true)
+        {
+            try
+            {
+                await foreach (
+                    Message<OrderEvent> message in client.ConsumeAsync<OrderEvent>(
+                        Topics.Orders,
+                        options,
+                        stoppingToken
+                    )
+                )
+                    await ApplyAsync(message, stoppingToken);
+            }
+            catch (LightQException e) when (e.Code == ErrorCode.UnknownTopic)
+            {
+                // A host that has waited for its broker makes its topics at this moment.
+                await Task.Delay(TimeSpan.FromSeconds(1), stoppingToken);
+            }
+        }
     }
 
     /// <summary>What is read already; nothing where another version has read it.</summary>

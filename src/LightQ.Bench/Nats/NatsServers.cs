@@ -96,6 +96,55 @@ internal sealed class NatsServers : IAsyncDisposable
         }
     }
 
+    /// <summary>Starts one that does not run.</summary>
+    public void Start(int server) =>
+        _processes[server] = ChildProcess.Start(
+            "nats-server",
+            [RoleProcess.Command, GuardRole.Name, _program, "-c", ConfigurationOf(server)]
+        );
+
+    /// <summary>kill -9.</summary>
+    public async Task KillAsync(int server)
+    {
+        if (_processes[server] is not { } process)
+            return;
+        _processes[server] = null;
+        ProcessSignal.KillProcess(IdOf(server));
+        await process.DisposeAsync();
+    }
+
+    /// <summary>One stands still for so long.</summary>
+    public async Task PauseAsync(int server, TimeSpan time)
+    {
+        int id = IdOf(server);
+        ProcessSignal.StopProcess(id);
+        try
+        {
+            await Task.Delay(time);
+        }
+        finally
+        {
+            ProcessSignal.ContinueProcess(id);
+        }
+    }
+
+    /// <summary>The server that leads the others: waits until one does.</summary>
+    public async Task<int> LeaderAsync(CancellationToken cancellationToken)
+    {
+        await WaitUntilReadyAsync(cancellationToken);
+        using var http = new HttpClient();
+        while (true)
+        {
+            string? leader = await LeaderAsync(http, 0, cancellationToken);
+            for (int server = 0; server < Count; server++)
+            {
+                if (leader == NameOf(server))
+                    return server;
+            }
+            await Task.Delay(Poll, cancellationToken);
+        }
+    }
+
     public async ValueTask DisposeAsync()
     {
         foreach (ChildProcess? process in _processes)
@@ -105,18 +154,15 @@ internal sealed class NatsServers : IAsyncDisposable
         }
     }
 
-    private static string NameOf(int server) => string.Create(CultureInfo.InvariantCulture, $"n{server + 1}");
+    /// <summary>A server's name.</summary>
+    public static string NameOf(int server) => string.Create(CultureInfo.InvariantCulture, $"n{server + 1}");
 
     private string Address(int server, Port port) =>
         string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{_ports[(3 * server) + (int)port]}");
 
     private string ConfigurationOf(int server) => Path.Combine(_folder, $"{NameOf(server)}.conf");
 
-    private void Start(int server) =>
-        _processes[server] = ChildProcess.Start(
-            "nats-server",
-            [RoleProcess.Command, GuardRole.Name, _program, "-c", ConfigurationOf(server)]
-        );
+    private string PidFileOf(int server) => Path.Combine(_folder, $"{NameOf(server)}.pid");
 
     private void WriteConfiguration(int server)
     {
@@ -132,6 +178,7 @@ internal sealed class NatsServers : IAsyncDisposable
             listen: {{Address(server, Port.Clients)}}
             http: {{Address(server, Port.Monitoring)}}
             max_payload: 8MB
+            pid_file: "{{PidFileOf(server)}}"
             log_file: "{{Path.Combine(_folder, $"{NameOf(server)}.log")}}"
             jetstream { {{sync}}store_dir: "{{Path.Combine(_folder, NameOf(server))}}" }
             cluster {
@@ -144,7 +191,8 @@ internal sealed class NatsServers : IAsyncDisposable
         );
     }
 
-    private async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
+    /// <summary>Waits until all are up and know their leader.</summary>
+    public async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
     {
         using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         timeout.CancelAfter(StartTimeout);
@@ -167,21 +215,31 @@ internal sealed class NatsServers : IAsyncDisposable
         }
     }
 
-    private async Task<bool> IsReadyAsync(HttpClient http, int server, CancellationToken cancellationToken)
+    private int IdOf(int server) => int.Parse(File.ReadAllText(PidFileOf(server)), CultureInfo.InvariantCulture);
+
+    /// <summary>Whether a server is up, and all of them have a leader.</summary>
+    private async Task<bool> IsReadyAsync(HttpClient http, int server, CancellationToken cancellationToken) =>
+        await LeaderAsync(http, server, cancellationToken) is not null;
+
+    /// <summary>Who leads the three, as one of them says; null while it is not up, or nobody does.</summary>
+    private async Task<string?> LeaderAsync(HttpClient http, int server, CancellationToken cancellationToken)
     {
         try
         {
             using var state = JsonDocument.Parse(
                 await http.GetStringAsync(new Uri($"{Monitoring[server]}/jsz"), cancellationToken)
             );
-            return state.RootElement.TryGetProperty("meta_cluster", out JsonElement meta)
+            return
+                state.RootElement.TryGetProperty("meta_cluster", out JsonElement meta)
                 && meta.TryGetProperty("leader", out JsonElement leader)
-                && leader.GetString() is { Length: > 0 }
-                && meta.GetProperty("cluster_size").GetInt32() == Count;
+                && leader.GetString() is { Length: > 0 } name
+                && meta.GetProperty("cluster_size").GetInt32() == Count
+                ? name
+                : null;
         }
         catch (HttpRequestException)
         {
-            return false;
+            return null;
         }
     }
 }

@@ -346,8 +346,9 @@ internal sealed class DelayedDelivery(
         }
         (int length, long dueAt) = (batch.Length, batch.DueAt);
         byte[]? copy;
+        IReadOnlyList<long>? part = null;
         if (next is { IsDue: true, Cancelled: { } cancelled })
-            copy = PartOfBatch.Without(batch, next.First, cancelled, out length);
+            copy = PartOfBatch.Without(batch, next.First, cancelled, partition.MaxBatchBytes, out length, out part);
         else
             batch.Bytes.CopyTo(copy = ArrayPool<byte>.Shared.Rent(length));
         _reader!.Park();
@@ -361,7 +362,10 @@ internal sealed class DelayedDelivery(
         AppendResult result;
         lock (partition.AppendLock)
         {
-            if (!_pending.TryFind(next.First, out _) || _pending.CancelledOf(next.First) != next.Cancelled)
+            if (
+                !_pending.TryFind(next.First, out _)
+                || _pending.CountCancelled(next.First) != (next.Cancelled?.Count ?? 0)
+            )
             {
                 ArrayPool<byte>.Shared.Return(copy);
                 return true; // Cancelled meanwhile, or a part of it: what is left is looked at anew.
@@ -369,7 +373,8 @@ internal sealed class DelayedDelivery(
             // By how much the clock was set since: the time to live counts from when the message is due.
             long moved = _pending.DueAt(next.First) is { } due ? due - dueAt : 0;
             if (next.IsDue)
-                BatchWriter.MakeDelivery(bytes, next.First);
+                // Recovery takes the delivery that names the first offset for that of the whole batch.
+                BatchWriter.MakeDelivery(bytes, part is null ? next.First : Math.Max(part[0], next.First + 1));
             else
                 BatchWriter.MakeCopy(bytes, next.First);
             if (next.IsDue && moved != 0)
@@ -381,10 +386,21 @@ internal sealed class DelayedDelivery(
             if (result == AppendResult.Appended)
             {
                 _unsafe.Add(next.Offset, offset + count, partition.Log.DurableOffset);
-                if (next.IsDue)
+                if (part is not null)
+                {
+                    // The rest follows. It is not noted in the log what has gone: after a crash in between, that
+                    // comes again.
+                    foreach (long message in part)
+                        _pending.Cancel(next.First, message);
+                }
+                else if (next.IsDue)
+                {
                     _pending.Remove(next.First);
+                }
                 else
+                {
                     _pending.AddCopy(offset, next.First, dueAt, count, length);
+                }
             }
         }
         ArrayPool<byte>.Shared.Return(copy);
@@ -425,7 +441,7 @@ internal sealed class DelayedDelivery(
     /// <param name="Offset">Where it, or its newest copy, lies.</param>
     /// <param name="IsDue">Whether it is to be delivered; otherwise it is in the way of retention.</param>
     /// <param name="Cancelled">Those of its messages that are cancelled; null for none.</param>
-    private readonly record struct Batch(long First, long Offset, bool IsDue, long[]? Cancelled);
+    private readonly record struct Batch(long First, long Offset, bool IsDue, HashSet<long>? Cancelled);
 
     /// <summary>What retention would remove.</summary>
     private sealed record Wish(long Removable, long Bytes);

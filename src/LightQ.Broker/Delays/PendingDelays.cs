@@ -113,7 +113,9 @@ internal sealed class PendingDelays
             return false;
         if (entry.Left == 1)
             return Remove(first);
-        _byOffset![offset] = entry with { Cancelled = [.. entry.Cancelled ?? [], message] };
+        if (entry.Cancelled is null)
+            _byOffset![offset] = entry = entry with { Cancelled = [] };
+        entry.Cancelled!.Add(message);
         Volatile.Write(ref _messages, _messages - 1);
         return true;
     }
@@ -124,11 +126,15 @@ internal sealed class PendingDelays
     public bool Awaits(long first, long message) => TryFind(first, out _, out Entry entry) && entry.Awaits(message);
 
     /// <summary>
-    /// The messages of a batch that are cancelled, by the offsets at which they were published; null for none. Another
-    /// object whenever there is one more.
+    /// The messages of a batch that are cancelled, by the offsets at which they were published: a copy; null for none.
     /// </summary>
     /// <param name="first">The first offset of the batch.</param>
-    public long[]? CancelledOf(long first) => TryFind(first, out _, out Entry entry) ? entry.Cancelled : null;
+    public HashSet<long>? CancelledOf(long first) =>
+        TryFind(first, out _, out Entry entry) && entry.Cancelled is { } cancelled ? [.. cancelled] : null;
+
+    /// <summary>How many messages of a batch are cancelled: they only become more.</summary>
+    /// <param name="first">The first offset of the batch.</param>
+    public int CountCancelled(long first) => TryFind(first, out _, out Entry entry) ? entry.Cancelled?.Count ?? 0 : 0;
 
     /// <summary>In which batches messages wait.</summary>
     /// <param name="messages">The offsets at which they were published.</param>
@@ -171,7 +177,7 @@ internal sealed class PendingDelays
                     e.Key,
                     e.Value.DueAt,
                     e.Value.Messages,
-                    e.Value.Cancelled
+                    e.Value.Cancelled is { } cancelled ? new HashSet<long>(cancelled) : null
                 )),
             ];
 
@@ -287,7 +293,7 @@ internal sealed class PendingDelays
 
     private byte[] SaveCancelled()
     {
-        int count = _byOffset!.Values.Sum(static e => e.Cancelled?.Length ?? 0);
+        int count = _byOffset!.Values.Sum(static e => e.Cancelled?.Count ?? 0);
         if (count == 0)
             return [];
         byte[] bytes = new byte[sizeof(ulong) + sizeof(uint) + (count * CancelledSize)];
@@ -377,12 +383,12 @@ internal sealed class PendingDelays
     private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes, bool IsRelative, uint User)
     {
         /// <summary>By the offsets at which they were published; null for none.</summary>
-        public long[]? Cancelled { get; init; }
+        public HashSet<long>? Cancelled { get; init; }
 
         public long End => First + Messages;
 
         /// <summary>How many are not cancelled.</summary>
-        public int Left => Messages - (Cancelled?.Length ?? 0);
+        public int Left => Messages - (Cancelled?.Count ?? 0);
 
         public bool Awaits(long message) =>
             message >= First && message < End && (Cancelled is null || !Cancelled.Contains(message));

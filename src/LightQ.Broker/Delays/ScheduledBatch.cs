@@ -8,7 +8,13 @@ namespace LightQ.Broker.Delays;
 /// <param name="Cancelled">
 /// Those that are cancelled, by the offsets at which they were published; null for none.
 /// </param>
-public readonly record struct ScheduledBatch(long First, long Offset, long DueAt, int Messages, long[]? Cancelled)
+public readonly record struct ScheduledBatch(
+    long First,
+    long Offset,
+    long DueAt,
+    int Messages,
+    IReadOnlySet<long>? Cancelled
+)
 {
     /// <summary>Whether a message of it is still to be delivered.</summary>
     /// <param name="message">The offset at which it was published.</param>

@@ -47,8 +47,6 @@ internal sealed class TryBroker : IAsyncDisposable
 
     public int ControlPort => _ports[1];
 
-    public bool IsRunning => _process is not null;
-
     private string ConfigurationFile => Path.Combine(_folder, "lightq.json");
 
     /// <summary>Starts it and waits until it is ready.</summary>
@@ -101,12 +99,32 @@ internal sealed class TryBroker : IAsyncDisposable
         await process.DisposeAsync();
     }
 
-    public async ValueTask DisposeAsync()
+    /// <summary>Stops it as its service does: it hands over what it leads.</summary>
+    public async Task StopAsync()
     {
-        if (_process is not null)
-            await _process.DisposeAsync();
+        if (_process is not { } process)
+            return;
         _process = null;
+        await process.DisposeAsync();
     }
+
+    /// <summary>It stands still for so long.</summary>
+    public async Task PauseAsync(TimeSpan time)
+    {
+        if (_process is not { } process)
+            return;
+        ProcessSignal.StopProcess(process.Id);
+        try
+        {
+            await Task.Delay(time);
+        }
+        finally
+        {
+            ProcessSignal.ContinueProcess(process.Id);
+        }
+    }
+
+    public async ValueTask DisposeAsync() => await StopAsync();
 
     private static string Text(int port) => port.ToString(CultureInfo.InvariantCulture);
 

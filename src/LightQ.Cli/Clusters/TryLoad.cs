@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using LightQ.Cli.Output;
 using LightQ.Client;
 
 namespace LightQ.Cli.Clusters;
@@ -30,7 +31,9 @@ internal sealed class TryLoad : IAsyncDisposable
     private long _consumed,
         _lost,
         _duplicated,
-        _longestSilence;
+        _longestSilence,
+        _longestOfFault,
+        _faultAt;
 
     /// <param name="connectionString">Of the cluster.</param>
     /// <param name="topic">A topic of its own.</param>
@@ -70,6 +73,36 @@ internal sealed class TryLoad : IAsyncDisposable
             }
             return Stopwatch.GetElapsedTime(0, longest);
         }
+    }
+
+    /// <summary>A fault begins.</summary>
+    public void BeginSilence()
+    {
+        Volatile.Write(ref _longestOfFault, 0);
+        Volatile.Write(ref _faultAt, Stopwatch.GetTimestamp());
+    }
+
+    /// <summary>A fault has ended: waits until each producer has had an ack since.</summary>
+    /// <returns>The longest time in which one got no ack since the fault began.</returns>
+    /// <exception cref="CommandException">One gets none.</exception>
+    public async Task<TimeSpan> EndSilenceAsync(TimeSpan patience)
+    {
+        long ended = Stopwatch.GetTimestamp();
+        for (int i = 0; i < Partitions; i++)
+        {
+            while (Volatile.Read(ref _lastAck[i]) < ended && !_stopProducing.IsCancellationRequested)
+            {
+                if (Stopwatch.GetElapsedTime(ended) > patience)
+                {
+                    throw new CommandException(
+                        ExitCode.Failed,
+                        $"Partition {i} of {_topic} has had no ack for {patience.TotalSeconds} s after a fault."
+                    );
+                }
+                await Task.Delay(Look);
+            }
+        }
+        return Stopwatch.GetElapsedTime(0, Volatile.Read(ref _longestOfFault));
     }
 
     /// <summary>Makes the topic and begins.</summary>
@@ -159,13 +192,19 @@ internal sealed class TryLoad : IAsyncDisposable
     {
         await ack;
         long now = Stopwatch.GetTimestamp();
-        long silence = now - _lastAck[partition];
+        long before = _lastAck[partition];
+        Raise(ref _longestSilence, now - before);
+        Raise(ref _longestOfFault, now - Math.Max(before, Volatile.Read(ref _faultAt)));
         Volatile.Write(ref _lastAck[partition], now);
         Volatile.Write(ref _acknowledged[partition], _acknowledged[partition] + 1);
+    }
+
+    private static void Raise(ref long maximum, long silence)
+    {
         long longest;
         while (
-            silence > (longest = Volatile.Read(ref _longestSilence))
-            && Interlocked.CompareExchange(ref _longestSilence, silence, longest) != longest
+            silence > (longest = Volatile.Read(ref maximum))
+            && Interlocked.CompareExchange(ref maximum, silence, longest) != longest
         )
         {
             // Another partition's was longer than before; is this one longer still?

@@ -11,26 +11,27 @@ using Spectre.Console;
 namespace LightQ.Cli.Clusters;
 
 /// <summary>
-/// A cluster on this machine, for as long as the command runs; under load and kills if that is wanted.
+/// A cluster on this machine, for as long as the command runs; under load and faults if that is wanted.
 /// </summary>
 internal sealed class TryRun
 {
     private const int Brokers = 3;
 
     private static readonly TimeSpan Refresh = TimeSpan.FromMilliseconds(500),
-        Down = TimeSpan.FromSeconds(1),
         Patience = TimeSpan.FromSeconds(60);
 
     private readonly CommandConsole _console = new();
     private readonly Stopwatch _watch = new();
     private TryBroker[] _brokers = [];
     private Func<string>? _caption;
-    private int _kills;
 
     public required string Folder { get; init; }
 
-    /// <summary>How often a leader is killed under load; null for no load and no kills.</summary>
-    public TimeSpan? KillEvery { get; init; }
+    /// <summary>What is done under load, in turn; none for no load.</summary>
+    public IReadOnlyList<TryFault> Faults { get; init; } = [];
+
+    /// <summary>The time between two faults.</summary>
+    public TimeSpan Every { get; init; }
 
     /// <summary>How long; null until it is cancelled.</summary>
     public TimeSpan? Duration { get; init; }
@@ -67,7 +68,7 @@ internal sealed class TryRun
             using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
             if (Duration is { } duration)
                 end.CancelAfter(duration);
-            return KillEvery is { } often ? await RunLoadAsync(engine, often, end.Token) : await ShowAsync(end.Token);
+            return Faults.Count > 0 ? await RunLoadAsync(engine, end.Token) : await ShowAsync(end.Token);
         }
         finally
         {
@@ -108,16 +109,17 @@ internal sealed class TryRun
         return ExitCode.Ok;
     }
 
-    private async Task<int> RunLoadAsync(NatsServers engine, TimeSpan often, CancellationToken end)
+    private async Task<int> RunLoadAsync(NatsServers engine, CancellationToken end)
     {
         await using var client = new LightQClient(ConnectionString);
         string topic = string.Create(CultureInfo.InvariantCulture, $"try-{DateTime.UtcNow:yyyyMMdd-HHmmss}");
         await using var load = new TryLoad(ConnectionString, topic);
-        _caption = () => Describe(load);
+        var nemesis = new TryNemesis(engine, _brokers, load);
+        _caption = () => Describe(load, nemesis);
         await load.StartAsync(end);
         _watch.Start();
-        Task killing = Task.Run(() => KillAsync(client, topic, often, end), CancellationToken.None);
-        await load.WhileWorkingAsync(IsJson ? killing : LiveAsync(client, killing));
+        Task faults = Task.Run(() => nemesis.RunAsync(client, topic, Faults, Every, Tell, end), CancellationToken.None);
+        await load.WhileWorkingAsync(IsJson ? faults : LiveAsync(client, faults));
         _watch.Stop();
         _console.Progress("Waiting for the last messages ...");
         long lost = await load.EndAsync(Patience, CancellationToken.None);
@@ -126,7 +128,8 @@ internal sealed class TryRun
             $"nats-server {engine.Version}",
             engine.SyncsAlways,
             Math.Round(_watch.Elapsed.TotalSeconds, 1),
-            _kills,
+            nemesis.Kills,
+            nemesis.Results,
             load.Acknowledged,
             load.Consumed,
             lost,
@@ -134,32 +137,36 @@ internal sealed class TryRun
             Math.Round(load.LongestSilence.TotalMilliseconds)
         );
         await client.Topics.DeleteAsync(topic, CancellationToken.None);
-        if (IsJson)
-            CommandConsole.Line(JsonSerializer.Serialize(result, ClustersJson.Default.TryView));
-        else
-            _console.Tables.Write(CommandConsole.Rows(Rows(result)));
+        Show(result);
         return lost == 0 && load.Duplicated == 0 ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    /// <summary>Kills the leader of one partition after the other, and starts it again.</summary>
-    private async Task KillAsync(LightQClient client, string topic, TimeSpan often, CancellationToken end)
+    /// <summary>A line for each fault, where no table shows the cluster.</summary>
+    private void Tell(string fault)
     {
-        for (int i = 0; ; i++)
+        if (!IsJson && Console.IsOutputRedirected)
+            CommandConsole.Line(Invariant($"{_watch.Elapsed.TotalSeconds:0.0} s: {fault}"));
+    }
+
+    private void Show(TryView result)
+    {
+        if (IsJson)
         {
-            await Task.Delay(often, end).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            if (end.IsCancellationRequested)
-                return;
-            ClusterInfo cluster = await client.Cluster.GetAsync([topic], CancellationToken.None);
-            string? leader = cluster.Partitions.FirstOrDefault(p => p.Partition == i % TryLoad.Partitions)?.Node;
-            if (Array.Find(_brokers, broker => broker.Name == leader) is not { IsRunning: true } broker)
-                continue;
-            await broker.KillAsync();
-            _kills++;
-            if (!IsJson && Console.IsOutputRedirected)
-                CommandConsole.Line(Invariant($"{_watch.Elapsed.TotalSeconds:0.0} s: {broker.Name} killed"));
-            await Task.Delay(Down, CancellationToken.None);
-            await broker.StartAsync(CancellationToken.None);
+            CommandConsole.Line(JsonSerializer.Serialize(result, ClustersJson.Default.TryView));
+            return;
         }
+        _console.Tables.Write(CommandConsole.Rows(Rows(result)));
+        Table faults = CommandConsole.Table("fault", "times", "silence p50", "longest");
+        foreach (FaultView fault in result.Faults)
+        {
+            faults.AddRow(
+                fault.Fault,
+                Invariant($"{fault.Times}"),
+                Invariant($"{fault.MedianSilenceMs:N0} ms"),
+                Invariant($"{fault.LongestSilenceMs:N0} ms")
+            );
+        }
+        _console.Tables.Write(faults);
     }
 
     /// <summary>Shows the cluster until something ends.</summary>
@@ -208,15 +215,15 @@ internal sealed class TryRun
         return table;
     }
 
-    private string Describe(TryLoad load) =>
+    private static string Describe(TryLoad load, TryNemesis nemesis) =>
         Invariant($"{load.Acknowledged:N0} acknowledged, {load.Consumed:N0} consumed, ")
-        + Invariant($"{load.Duplicated} twice, {_kills} kills, longest silence ")
+        + Invariant($"{load.Duplicated} twice, {nemesis.Count} faults, longest silence ")
         + DurationText.Format(TimeSpan.FromMilliseconds(Math.Round(load.LongestSilence.TotalMilliseconds)));
 
     private static IEnumerable<(string Name, string Value)> Rows(TryView result) =>
         [
             ("time", Invariant($"{result.Seconds} s")),
-            ("leaders killed", Invariant($"{result.Kills}")),
+            ("faults", Invariant($"{result.Faults.Sum(f => f.Times)}")),
             ("acknowledged", Invariant($"{result.Acknowledged:N0}")),
             ("consumed", Invariant($"{result.Consumed:N0}")),
             ("lost", Invariant($"{result.Lost:N0}")),

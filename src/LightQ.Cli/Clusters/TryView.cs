@@ -6,6 +6,7 @@ internal sealed record TryView(
     bool SyncsAlways,
     double Seconds,
     int Kills,
+    IReadOnlyList<FaultView> Faults,
     long Acknowledged,
     long Consumed,
     long Lost,

@@ -77,8 +77,8 @@ internal static class ScheduledCommand
         offsets.Required = true;
         var command = new BrokerCommand(
             "cancel",
-            "Cancel delayed messages: they are never delivered. Without a partition in TOPIC they are those of "
-                + "partition 0. Ends with 1 when one of them did not wait any more.",
+            "Cancel delayed messages: they are never delivered. TOPIC has a partition where the topic has several. "
+                + "Ends with 1 when one of them did not wait any more.",
             "lightq scheduled cancel reminders --offset 17",
             "lightq scheduled cancel reminders/3 --offset 17 --offset 19"
         )
@@ -89,6 +89,8 @@ internal static class ScheduledCommand
         command.Run(async call =>
         {
             TopicAddress address = call.Required(topic);
+            if (address.Partition is null)
+                await RefuseSeveralAsync(call, address);
             MessagePosition[] positions =
             [
                 .. call.Get(offsets)!.Select(o => new MessagePosition(address.Partition ?? 0, o)),
@@ -110,6 +112,23 @@ internal static class ScheduledCommand
             return views.All(static v => v.Cancelled) ? ExitCode.Ok : ExitCode.Failed;
         });
         return command;
+    }
+
+    /// <summary>An offset is a message of each partition: without one, another message would be cancelled.</summary>
+    private static async Task RefuseSeveralAsync(BrokerCall call, TopicAddress address)
+    {
+        TopicInfo topic = await call.Client.Topics.GetAsync(address.Topic, call.Cancellation);
+        if (topic.EndOffsets.Count > 1)
+        {
+            throw new CommandException(
+                ExitCode.Usage,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{address.Topic} has {topic.EndOffsets.Count} partitions, each with offsets of its own: "
+                        + $"name one, as in '{address.Topic}/0'."
+                )
+            );
+        }
     }
 
     private static string TextOf(CancelledView view)

@@ -57,6 +57,8 @@ internal static class TokenCommand
         };
         command.Run(async call =>
         {
+            if (call.Get(to) is { } wanted)
+                SecretFile.Check(wanted);
             CreatedToken made = await call.Client.Users.CreateTokenAsync(
                 call.Get(user),
                 call.Get(expires),

@@ -528,16 +528,24 @@ internal sealed class Subscription : ClientStream
         }
         PartitionCount = (int)subscribed.PartitionCount;
         _isSubscribed = true;
+        long next = subscribed.NextOffset;
+        if (!isResumed && next > subscribed.EndOffset && Options.IsAfter(Partition))
+        {
+            // The log that the position is of was longer: the topic was made anew, or restored. What comes now is new.
+            next = subscribed.EndOffset;
+            _consumer.Enqueue(
+                new Delivery(
+                    this,
+                    new MessageGap(Topic, next, subscribed.NextOffset - 1, GapReason.Truncated, Partition)
+                )
+            );
+        }
         if (_settlements is { } settlements)
             settlements.Terms = subscribed.Terms;
         (_logIncarnation, _logEpoch) = (subscribed.Incarnation, subscribed.Epoch);
         // If part of what was seen is gone, a gap will say so. Until it is here, what was seen is what another
         // connection has to be told.
-        if (
-            !isResumed
-            || _lastOffset < 0
-            || (subscribed.Incarnation == _incarnation && subscribed.NextOffset > _lastOffset)
-        )
+        if (!isResumed || _lastOffset < 0 || (subscribed.Incarnation == _incarnation && next > _lastOffset))
         {
             (_incarnation, _lastEpoch) = (_logIncarnation, _logEpoch);
         }
@@ -545,13 +553,11 @@ internal sealed class Subscription : ClientStream
         // position, and a subscription that resumes goes on between two batches, with earlier ones perhaps still queued
         // here.
         if (Options.Group is null && !isResumed)
-            Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
+            Volatile.Write(ref _firstWantedOffset, next);
         // An offset that the log no longer holds gives a gap, which may not get here on this connection.
         if (_lastOffset < 0)
         {
-            _lastOffset =
-                (Start.Kind == StartKind.Offset ? Math.Min(Start.Value, subscribed.NextOffset) : subscribed.NextOffset)
-                - 1;
+            _lastOffset = (Start.Kind == StartKind.Offset ? Math.Min(Start.Value, next) : next) - 1;
         }
 
         (_wasOpened, Refusal) = (true, null);
@@ -559,7 +565,7 @@ internal sealed class Subscription : ClientStream
         _firstAnswer.TrySetResult(null);
         return new SubscriptionStarted(
             Topic,
-            subscribed.NextOffset,
+            next,
             subscribed.StartOffset,
             subscribed.EndOffset,
             isResumed,

@@ -19,25 +19,27 @@ internal static class HostAddresses
             : Complete(host, await Dns.GetHostAddressesAsync(host, cancellationToken).ConfigureAwait(false));
 
     /// <summary>Connects to one of them, for a protocol that comes with its own client.</summary>
-    /// <exception cref="SocketException">None answers.</exception>
+    /// <exception cref="SocketException">None answers: why the first does not.</exception>
     public static async ValueTask<Stream> ConnectAsync(
         IPAddress[] addresses,
         int port,
         CancellationToken cancellationToken
     )
     {
-        for (int i = 0; ; i++)
+        SocketException? first = null;
+        foreach (IPAddress address in addresses)
         {
             // One after the other, so that what fails names the address.
             var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
             try
             {
-                await socket.ConnectAsync(new IPEndPoint(addresses[i], port), cancellationToken).ConfigureAwait(false);
+                await socket.ConnectAsync(new IPEndPoint(address, port), cancellationToken).ConfigureAwait(false);
                 return new NetworkStream(socket, ownsSocket: true);
             }
-            catch (SocketException) when (i + 1 < addresses.Length)
+            catch (SocketException e)
             {
                 socket.Dispose();
+                first ??= e;
             }
             catch
             {
@@ -45,6 +47,7 @@ internal static class HostAddresses
                 throw;
             }
         }
+        throw first ?? new SocketException((int)SocketError.HostNotFound);
     }
 
     /// <summary>
@@ -53,6 +56,9 @@ internal static class HostAddresses
     /// </summary>
     private static IPAddress[] Complete(string host, IPAddress[] found) =>
         host.Equals(Localhost, StringComparison.OrdinalIgnoreCase)
-            ? [.. found.Union([IPAddress.Loopback, IPAddress.IPv6Loopback])]
+            ? [.. found.Union([IPAddress.Loopback, IPAddress.IPv6Loopback]).Where(IsSupported)]
             : found;
+
+    private static bool IsSupported(IPAddress address) =>
+        address.AddressFamily == AddressFamily.InterNetworkV6 ? Socket.OSSupportsIPv6 : Socket.OSSupportsIPv4;
 }

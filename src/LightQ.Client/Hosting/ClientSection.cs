@@ -103,7 +103,8 @@ internal static class ClientSection
             );
         }
 
-        RefuseTwo(whole, inside, entries);
+        if (!isNamed)
+            RefuseTwo(whole, inside, entries);
         LightQClientOptions options = whole is null ? new LightQClientOptions() : Parse(whole);
         foreach (IConfigurationSection entry in entries.Where(entry => !Is(entry, ConnectionStringKey)))
         {

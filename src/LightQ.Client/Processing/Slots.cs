@@ -149,6 +149,8 @@ internal sealed class Slots : IDisposable
                 : !held.IsSaidStuck ? Limit(held) - ran
                 : TimeSpan.MaxValue;
             next = left < next ? left : next;
+            // Others begin beside one that was said to run long, and do not begin the timer again.
+            next = held.LockTime < next ? held.LockTime : next;
         }
         if (Failure is { } failure && Interlocked.Exchange(ref _isFull, 1) == 0)
         {

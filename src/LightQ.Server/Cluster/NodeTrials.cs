@@ -65,7 +65,7 @@ internal sealed class NodeTrials(
 
     private bool IsDue(Member node)
     {
-        if (node.ControlAddress.Length == 0)
+        if (node.ControlAddress.Length == 0 || node.DataAddress.Length == 0)
             return false;
         string addresses = $"{node.DataAddress} {node.ControlAddress}";
         if (!_trials.TryGetValue(node.Name, out Trial? trial) || trial.Addresses != addresses)
@@ -101,6 +101,10 @@ internal sealed class NodeTrials(
         catch (BrokerException e)
         {
             return e.Message;
+        }
+        catch (RpcException e)
+        {
+            return $"its control plane at {node.ControlAddress} refuses this node: {e.Status.Detail}";
         }
         catch (Exception e)
             when (e

@@ -252,7 +252,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
 
     bool ISendEvents.OnWaiting(ref ReadOnlyMemory<byte> head, int held)
     {
-        if (_buffer is not null && head.Length <= SmallRun)
+        if (_buffer is not null)
         {
             byte[] waiting = ArrayPool<byte>.Shared.Rent(head.Length);
             head.CopyTo(waiting);
@@ -333,7 +333,10 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
             _finished = true;
             _waiting = null;
             lock (_answersLock)
+            {
+                _endAfterAnswers = true; // Or what comes late would be counted, and never be given back.
                 _account?.Clear();
+            }
             _events.OnClosed();
             return true; // Stays Running: no turn comes after the end.
         }

@@ -287,9 +287,9 @@ internal sealed class TopicsService(
         )
         {
             access.Demand(CallPrincipal.Of(context), Right.Publish, target);
-            // Rights on it follow this topic from now on, which whoever may only publish there has no say in.
-            if (broker.TryGetTopic(target, out _))
-                access.Demand(CallPrincipal.Of(context), Right.Manage, target);
+            // Rights on it follow this topic from now on, which whoever may only publish there has no say in. It may be
+            // missing as yet.
+            access.Demand(CallPrincipal.Of(context), Right.Manage, target);
         }
     }
 

@@ -91,8 +91,13 @@ internal sealed class ServerLimits
     /// Takes a descriptor for a connection, unless its address has its share of those that connections may have, on all
     /// ports together.
     /// </summary>
-    public bool TryTakeDescriptor(IPAddress address) =>
-        _descriptors.TryTake(address, DescriptorReserve.ForConnections) == Admission.Admitted;
+    /// <remarks>Where somebody has said how many connections an address may have, that is it.</remarks>
+    public bool TryTakeDescriptor(IPAddress address)
+    {
+        long most = DescriptorReserve.ForConnections;
+        bool isSaid = DataPlane.MaxConnectionsPerAddress != 0 || Http.MaxConnectionsPerAddress != 0;
+        return _descriptors.TryTake(address, most, mostOfSource: isSaid ? most : 0) == Admission.Admitted;
+    }
 
     /// <summary>Gives it back.</summary>
     public void GiveDescriptor(IPAddress address) => _descriptors.Give(address);

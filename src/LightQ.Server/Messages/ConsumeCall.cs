@@ -370,8 +370,7 @@ internal sealed class ConsumeCall(
         if (_unsent.Subscription is { } subscription)
             subscription.Sent(_unsent.Delivery.Run);
         _unsent = default;
-        if (!_isExplicit)
-            _run.Unload();
+        _run.Finish();
     }
 
     /// <summary>Lets the engine know whether there is credit.</summary>

@@ -100,7 +100,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         if (needed > _batch.Length)
         {
             int length = Math.Max(needed, Math.Min(2 * _batch.Length, SharedBatchBytes));
-            _session.Hold(length - _batch.Length);
+            _session.Hold(this, length - _batch.Length);
             Array.Resize(ref _batch, length);
         }
         encoder.Write(message, _batch.AsSpan(at, recordBytes));
@@ -137,8 +137,18 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         _recordBytes = 0;
         if (_batch.Length <= SharedBatchBytes)
             return;
-        _session.Hold(-_batch.Length);
-        _batch = []; // A long message's.
+        _session.Hold(this, -LetGo()); // A long message's.
+    }
+
+    /// <summary>Lets go of the memory for its next batch, if nothing is collected in it.</summary>
+    /// <returns>How much that was, in bytes.</returns>
+    public int LetGo()
+    {
+        if (_collected.Count != 0)
+            return 0;
+        int length = _batch.Length;
+        _batch = [];
+        return length;
     }
 
     /// <summary>Wakes the caller that waits for room: the session has failed.</summary>

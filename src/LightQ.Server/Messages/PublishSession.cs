@@ -225,13 +225,29 @@ internal sealed class PublishSession : IDisposable
         }
         if (firstSequence is { } sequence)
             _publishers[_current]!.NextSequence = sequence;
-        for (int i = 0; i < sizes.Length; i++)
+        try
         {
-            if (sizes[i] == 0)
-                continue; // It is refused: the shortest record has some bytes.
-            PartitionPublisher publisher = await ChooseAsync(messages[i], sizes[i], properties[i], cancellationToken)
-                .ConfigureAwait(false);
-            publisher.Add(messages[i], sizes[i], _encoder, properties[i], request, i);
+            for (int i = 0; i < sizes.Length; i++)
+            {
+                if (sizes[i] == 0)
+                    continue; // It is refused: the shortest record has some bytes.
+                PartitionPublisher publisher = await ChooseAsync(
+                        messages[i],
+                        sizes[i],
+                        properties[i],
+                        cancellationToken
+                    )
+                    .ConfigureAwait(false);
+                publisher.Add(messages[i], sizes[i], _encoder, properties[i], request, i);
+            }
+        }
+        catch (BrokerException e)
+        {
+            // The request will never be done, and whoever takes its answer would wait for that.
+            lock (Gate)
+                Fail(e);
+            Progress.Set();
+            throw;
         }
         if (request.Refused.Count == sizes.Length)
             Progress.Set();
@@ -297,8 +313,27 @@ internal sealed class PublishSession : IDisposable
     }
 
     /// <summary>A batch that is being collected has so many bytes more of memory, or less.</summary>
+    /// <param name="publisher">Who collects it.</param>
+    /// <param name="bytes">How many.</param>
     /// <exception cref="BrokerException">There is no room for more.</exception>
-    public void Hold(long bytes) => _held?.Add(bytes);
+    public void Hold(PartitionPublisher publisher, long bytes)
+    {
+        if (_held is null)
+            return;
+        try
+        {
+            _held.Add(bytes);
+        }
+        catch (BrokerException)
+        {
+            // What other partitions keep for their next batch is worth less.
+            long freed = _publishers.Sum(other => other is null || other == publisher ? 0 : other.LetGo());
+            if (freed == 0)
+                throw;
+            _held.Add(-freed);
+            _held.Add(bytes);
+        }
+    }
 
     /// <summary>Ends the session; the first reason counts. Under the gate.</summary>
     public void Fail(BrokerException reason)

@@ -108,6 +108,15 @@ internal sealed class RunReader(TimeProvider time, BodyAccount? held = null)
                 : Math.Max(delivery.Run.Start.Offset, source.FirstOffset);
     }
 
+    /// <summary>Lets go of a run that is exhausted, unless more messages of its batch are to be delivered.</summary>
+    public void Finish()
+    {
+        if (_source is null || (IsRange && _range.FirstOffset + _range.Count < _runEnd))
+            return;
+        _source.ForgetLastBatch();
+        Unload();
+    }
+
     /// <summary>Lets go of the run.</summary>
     public void Unload()
     {

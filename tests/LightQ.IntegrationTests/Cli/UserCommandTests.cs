@@ -77,6 +77,10 @@ public sealed class UserCommandTests
         string written = (await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken)).Trim();
         Assert.DoesNotContain(written, said, StringComparison.Ordinal);
         Assert.Single(Directory.GetFiles(directory.Path));
+        (await LightQTool.RunAsync(alice, "token", "create", "--to", directory.File("missing/alice.token"))).FailedWith(
+            1,
+            "is not there"
+        );
         if (!OperatingSystem.IsWindows())
             Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(file));
         (await LightQTool.RunAsync($"{anyone}&token={token}", "pub", "orders.eu", "no")).FailedWith(

@@ -135,6 +135,44 @@ public sealed class CaughtUpTests
             new() { Start = StartPosition.Earliest, StartAfter = positions };
     }
 
+    [Theory]
+    [InlineData(GapAction.Continue)]
+    [InlineData(GapAction.Throw)]
+    public async Task A_position_of_a_log_that_is_gone_is_a_gap_and_what_comes_then_is_read(GapAction action)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using LightQClient client = await ConnectAsync(server, partitions: 1);
+        await PublishAsync(client, "t", "a", "b");
+        var caughtUp = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var gaps = new List<MessageGap>();
+        var options = new ConsumeOptions
+        {
+            Start = StartPosition.Earliest,
+            StartAfter = [new MessagePosition(0, 999)],
+            GapAction = action,
+            OnGap = gaps.Add,
+            OnCaughtUp = () => caughtUp.TrySetResult(),
+        };
+        using CancellationTokenSource limit = Limit();
+        await using IAsyncEnumerator<Message> reader = client
+            .ConsumeAsync("t", options, limit.Token)
+            .GetAsyncEnumerator(limit.Token);
+        ValueTask<bool> next = reader.MoveNextAsync();
+        if (action == GapAction.Throw)
+        {
+            LightQException gone = await Assert.ThrowsAsync<LightQException>(async () => await next);
+            Assert.Equal(ErrorCode.StaleEpoch, gone.Code);
+        }
+        else
+        {
+            await caughtUp.Task.WaitAsync(limit.Token);
+            await PublishAsync(client, "t", "c");
+            Assert.True(await next);
+            Assert.Equal("0/2 c", $"{reader.Current.Position} {reader.Current.GetText()}");
+        }
+        Assert.Equal([new MessageGap("t", 2, 999, GapReason.Truncated, 0)], gaps);
+    }
+
     private static CancellationTokenSource Limit()
     {
         var limit = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);

@@ -201,6 +201,13 @@ public sealed class ScheduledMessagesTests
             "0/1: cancelled\n0/7: no delayed message waits: delivered, cancelled before, or none\n",
             result.Text
         );
+        await client.Topics.CreateAsync(
+            new TopicSpec("spread") { Kind = TopicKind.Durable, Partitions = 2 },
+            Cancelled
+        );
+        (
+            await LightQTool.RunAsync(server.ConnectionString, "scheduled", "cancel", "spread", "--offset", "1")
+        ).FailedWith(2, "spread has 2 partitions");
         JsonAnswer answer = await server.SendAsync("POST", "/v1/topics/t:cancelScheduled", """{"offsets":[2,1]}""");
         Assert.Equal(
             ["CANCEL_OUTCOME_CANCELLED", "CANCEL_OUTCOME_NOT_SCHEDULED"],

@@ -17,6 +17,31 @@ public sealed class SilentFailureTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    public async Task A_handler_that_begins_beside_one_that_was_said_to_run_long_is_said_in_its_turn()
+    {
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancel);
+        using var log = new RecordedLog();
+        var handler = new Work(static args => Task.Delay(Timeout.Infinite, CancellationToken.None));
+        var options = new ProcessorOptions { MaxConcurrency = 2, DrainTimeout = TimeSpan.Zero };
+        using IHost host = Build(broker, log, handler, new TopicSpec("orders"), options);
+        await host.StartAsync(Cancel);
+        await PublishAsync(broker, "first");
+        await handler.HasBegunAsync(1);
+        broker.Time.Advance(TimeSpan.FromSeconds(31));
+        await log.HasAsync("longer than a lock", 1);
+
+        await PublishAsync(broker, "second");
+        await handler.HasBegunAsync(2);
+        broker.Time.Advance(TimeSpan.FromSeconds(61));
+
+        Assert.Contains(
+            await log.HasAsync("longer than a lock", 2),
+            line => line.Contains("key k-second", StringComparison.Ordinal)
+        );
+        await host.StopAsync(Cancel);
+    }
+
+    [Fact]
     public async Task Handlers_that_never_return_are_said_before_and_after_their_locks_are_lost()
     {
         await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancel);

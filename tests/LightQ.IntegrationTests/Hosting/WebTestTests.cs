@@ -70,6 +70,31 @@ public sealed class WebTestTests(WebTestTests.Brokers brokers) : IClassFixture<W
     }
 
     [Fact]
+    public async Task Settings_that_name_two_brokers_do_not_matter_where_one_line_names_it()
+    {
+        await using WebApplicationFactory<Orders> shop = Shop(
+            $$"""{ "LightQ": { "ConnectionString": "{{brokers.Real.ConnectionString}}", "Host": "prod" } }""",
+            web => web.UseLightQ(brokers.Test)
+        );
+        await PublishesToTheTestAsync(shop, "two");
+    }
+
+    [Fact]
+    public void With_several_brokers_services_have_the_clock_of_the_one_without_a_key()
+    {
+        foreach (bool isKeyLast in new[] { true, false })
+        {
+            var services = new ServiceCollection();
+            if (isKeyLast)
+                services.UseLightQ(brokers.Test).UseLightQ(brokers.Real, clientKey: "audit");
+            else
+                services.UseLightQ(brokers.Real, clientKey: "audit").UseLightQ(brokers.Test);
+            using ServiceProvider provider = services.BuildServiceProvider();
+            Assert.Same(brokers.Test.Time, provider.GetRequiredService<TimeProvider>());
+        }
+    }
+
+    [Fact]
     public async Task A_live_stream_goes_on_behind_what_a_browser_saw_and_ends_with_its_host()
     {
         await using WebApplicationFactory<Orders> shop = Shop("{}", web => web.UseLightQ(brokers.Test));

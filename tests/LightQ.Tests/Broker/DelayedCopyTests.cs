@@ -1,5 +1,7 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
+using System.IO.Compression;
+using System.Text;
 using LightQ.Broker;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
@@ -293,6 +295,61 @@ public sealed class DelayedCopyTests : IDisposable
         }
     }
 
+    [Fact]
+    public async Task What_is_left_of_a_batch_that_nobody_compresses_so_well_again_comes_in_several()
+    {
+        const int Count = 9000; // The best levels bring as many into a batch, and those that are quick do not.
+        await using LightQBroker broker = await OpenAsync(_directory);
+        Partition partition = broker
+            .CreateTopic("t", new TopicSettings { Kind = TopicKind.Durable, RingBytes = 1 << 23 })
+            .Partitions[0];
+        var properties = new BatchProperties(UnixMicroseconds.From(_time.GetUtcNow() + LongDelay), 0);
+        byte[] bytes = new byte[partition.MaxBatchBytes],
+            records = new byte[ProtocolLimits.InflatedBatchBytes];
+        var random = new Random(1);
+        string[] words = [.. Enumerable.Range(0, 5000).Select(_ => $"{random.Next():x8}"[..random.Next(3, 8)])];
+        string[] phrases = [.. Enumerable.Range(0, 20_000).Select(_ => Text(random, words, random.Next(2, 7)))];
+        int length = 0;
+        for (int i = 0; i < Count; i++)
+        {
+            byte[] body = Encoding.ASCII.GetBytes($"    {Text(random, phrases, 30)}");
+            BinaryPrimitives.WriteInt32LittleEndian(body, i);
+            length += RecordWriter.Write(records.AsSpan(length), body);
+        }
+        Assert.True(
+            BrotliEncoder.TryCompress(
+                records.AsSpan(0, length),
+                bytes.AsSpan(properties.HeaderLength, bytes.Length - properties.HeaderLength - BatchLayout.Alignment),
+                out int payload,
+                quality: 9,
+                window: 24
+            ),
+            "It does not fit."
+        );
+        int batch = BatchWriter.Complete(
+            bytes,
+            payload,
+            Count,
+            length,
+            BatchCodec.Brotli,
+            properties,
+            default,
+            timestamp: 1
+        );
+        Assert.True(TryAppend(partition, bytes[..batch]));
+        partition.FlushAndWake();
+        Assert.Equal([true], await partition.Delays!.Cancelled.CancelAsync([5], TestContext.Current.CancellationToken));
+        long before = partition.Log.EndOffset;
+
+        _time.Advance(LongDelay);
+
+        Assert.Equal(Enumerable.Range(0, Count).Where(i => i != 5), await DeliveredAsync(partition, before));
+        Assert.True(Read(partition, before).Select(b => b.Offset).Distinct().Count() > 1, "One batch has all of it.");
+
+        static string Text(Random random, string[] parts, int length) =>
+            string.Join(' ', Enumerable.Range(0, length).Select(_ => parts[random.Next(parts.Length)]));
+    }
+
     private static Partition Create(LightQBroker broker, long retentionBytes, TimeSpan retentionAge = default) =>
         broker
             .CreateTopic(
@@ -366,6 +423,7 @@ public sealed class DelayedCopyTests : IDisposable
         using var ready = new ManualResetEventSlim();
         using LogReader reader = partition.Log.OpenReader(StartKind.Offset, from, holds: false, ready.Set);
         var found = new List<(long, int, long, long)>();
+        var inflater = new BatchInflater(ProtocolLimits.InflatedBatchBytes);
         long end = partition.Log.ReadableOffset;
         while (reader.Cursor.Offset < end)
         {
@@ -376,7 +434,13 @@ public sealed class DelayedCopyTests : IDisposable
                 case ReadResult.Run:
                     foreach (BatchView batch in new BatchRun(run.Memory.Span))
                     {
-                        foreach (RecordView record in batch.Records)
+                        BatchView whole = batch;
+                        if (batch.Codec != BatchCodec.None)
+                        {
+                            Assert.True(inflater.TryInflate(batch));
+                            whole = new BatchView(inflater.Memory.AsSpan(0, inflater.Length));
+                        }
+                        foreach (RecordView record in whole.Records)
                         {
                             found.Add(
                                 (
@@ -401,6 +465,7 @@ public sealed class DelayedCopyTests : IDisposable
                     break;
             }
         }
+        inflater.Return();
         return found;
     }
 

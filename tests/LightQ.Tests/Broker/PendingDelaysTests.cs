@@ -159,7 +159,7 @@ public sealed class PendingDelaysTests
         var loaded = new PendingDelays();
         Assert.Equal([7], loaded.Load([.. _pending.Save(), 7]).ToArray());
         Assert.Equal((1, 2L, 30L), (loaded.Count, loaded.Messages, loaded.FirstOffset));
-        Assert.Equal([11, 13], loaded.CancelledOf(10)!);
+        Assert.Equal([11, 13], loaded.CancelledOf(10)!.Order());
         Assert.Equal([10, -1, 10, -1], loaded.FindBatches([10, 11, 12, 30]));
         Assert.True(loaded.Cancel(10, 10) && loaded.Cancel(10, 12));
         Assert.Equal((0, 0L, 0L, long.MaxValue), (loaded.Count, loaded.Messages, loaded.Bytes, loaded.FirstOffset));
