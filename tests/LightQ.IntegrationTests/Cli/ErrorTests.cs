@@ -52,12 +52,12 @@ public sealed class ErrorTests
                 $"Port {port} is the broker's {name}; its data port is {server.DataPort}."
             );
         }
+        // A port that closes at once may be seen to go before what it has said is read; the advice is the same.
         foreach (int port in new[] { server.DataPort, server.WebPort })
         {
             (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list")).FailedWith(
                 Unavailable,
-                $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and "
-                    + $"is TLS on at both ends or at neither (tls=true)?"
+                "is it the right port, and is TLS on at both ends or at neither (tls=true)?"
             );
         }
         Assert.Equal(0, (await LightQTool.RunAsync(server.Url, "topic", "list")).ExitCode);
