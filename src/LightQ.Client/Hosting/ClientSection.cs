@@ -82,8 +82,8 @@ internal static class ClientSection
     };
 
     /// <summary>
-    /// Reads a section: a connection string, or keys named like the options, with or without one beside them, which
-    /// they override. What is empty is not there: command lines have a section's own key beside those in it.
+    /// Reads a section: a connection string, or keys named like the options, with or without one beside them, whose
+    /// options they override. What is empty is not there: command lines have a section's own key beside those in it.
     /// </summary>
     /// <param name="section">The section.</param>
     /// <param name="isNamed">Whether the broker is named elsewhere, so that nothing need be in the section.</param>
