@@ -41,8 +41,8 @@ public sealed record ConsumeOptions
             MessagePosition[] positions = [.. value];
             if (positions.DistinctBy(static p => p.Partition).Count() != positions.Length)
                 throw new ArgumentException("A partition is there twice.", nameof(value));
-            if (positions.Any(static p => p.Partition < 0 || p.Offset is < 0 or long.MaxValue))
-                throw new ArgumentException("A position has a number below 0, or no next one.", nameof(value));
+            if (positions.Any(static p => p.Partition < 0 || p.Offset < 0))
+                throw new ArgumentException("A position has a number below 0.", nameof(value));
             field = positions;
         }
     } = [];
@@ -238,7 +238,7 @@ public sealed record ConsumeOptions
         foreach (MessagePosition seen in StartAfter)
         {
             if (seen.Partition == partition)
-                return StartPosition.Offset(seen.Offset + 1);
+                return StartPosition.Offset(seen.Offset == long.MaxValue ? seen.Offset : seen.Offset + 1);
         }
         return Start;
     }

@@ -203,7 +203,7 @@ public static class LightQServiceCollectionExtensions
     /// <see cref="ProcessorOptions"/>, as <c>"MaxConcurrency": 8</c> or <c>"MaxLockRenewal": "00:10:00"</c>. They
     /// override what <c>AddLightQProcessor</c> says. The section is read when the host makes the processor, with all
     /// that configures the host by then. A key that is unknown or has a wrong value fails the start of the host, with
-    /// its name.
+    /// its name, and so does a processor that is not registered.
     /// </summary>
     /// <param name="services">Where the processor is registered, before or later.</param>
     /// <param name="topic">The processor's topic.</param>
@@ -369,7 +369,7 @@ public static class LightQServiceCollectionExtensions
 
     /// <summary>
     /// Changes the options of a client that is registered here, before or later: with other services of the
-    /// application, or from a test.
+    /// application, or from a test. A key that no client has fails the start of the host.
     /// </summary>
     /// <param name="services">Where the client is registered.</param>
     /// <param name="configure">
@@ -403,7 +403,22 @@ public static class LightQServiceCollectionExtensions
     {
         ArgumentNullException.ThrowIfNull(services);
         var registration = new ClientRegistration(key, configure is null ? read : isNamed => configure(read(isNamed)));
+        // Options have names, which are texts.
+        if (
+            services.Any(s =>
+                s.ImplementationInstance is ClientRegistration other
+                && other.Name == registration.Name
+                && !Equals(other.Key, key)
+            )
+        )
+        {
+            throw new ArgumentException(
+                $"Another client has a key with the text '{registration.Name}'; keys need texts of their own.",
+                nameof(key)
+            );
+        }
         services.AddOptions<LightQClientOptions>(registration.Name).ValidateOnStart();
+        services.TryAddSingleton<ChangeCheck>();
         services.TryAddSingleton<IOptionsFactory<LightQClientOptions>, ClientOptionsFactory>();
         return services
             .AddSingleton(registration)
@@ -453,6 +468,7 @@ public static class LightQServiceCollectionExtensions
             services.TryAddScoped<THandler>();
         AddressArgument.Parse(registration.Topic, null);
         return AddStart(services, registration.ClientKey)
+            .AddSingleton(registration)
             .AddSingleton<IHostedService>(provider => new ProcessorService(provider, registration));
     }
 }

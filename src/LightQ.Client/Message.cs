@@ -19,14 +19,14 @@ public readonly struct Message
 {
     private readonly byte[] _memory;
     private readonly int _record;
-    private readonly DeliveryLock _lock;
+    private readonly DeliveryLock? _lock;
 
     /// <param name="memory">The header of the message's batch, and the record somewhere behind it.</param>
     /// <param name="record">Where the record begins.</param>
     /// <param name="offset">The offset.</param>
     /// <param name="partition">The partition.</param>
     /// <param name="deliveryLock">Settles it.</param>
-    internal Message(byte[] memory, int record, long offset, int partition, in DeliveryLock deliveryLock)
+    internal Message(byte[] memory, int record, long offset, int partition, DeliveryLock deliveryLock)
     {
         Partition = partition;
         _lock = deliveryLock;
@@ -78,17 +78,17 @@ public readonly struct Message
     /// How often the message was delivered to its group, this time included; 0 without
     /// <see cref="SettleMode.Explicit"/> in a group.
     /// </summary>
-    public int DeliveryCount => _lock.DeliveryCount;
+    public int DeliveryCount => DeliveryLock.DeliveryCount;
 
     /// <summary>
     /// In a group with <see cref="SettleMode.Explicit"/>: when the message's lock expires, by this program's clock, if
     /// it is not renewed again. The message may then be delivered to another member. Otherwise
     /// <see cref="DateTimeOffset.MinValue"/>. Asked anew at each call, under a lock.
     /// </summary>
-    public DateTimeOffset LockedUntil => new(_lock.Until, TimeSpan.Zero);
+    public DateTimeOffset LockedUntil => new(DeliveryLock.Until, TimeSpan.Zero);
 
     /// <summary>What the message is settled with.</summary>
-    internal DeliveryLock DeliveryLock => _lock;
+    internal DeliveryLock DeliveryLock => _lock ?? DeliveryLock.None;
 
     // Costs nothing: what follows asks the same of an array.
     private byte[] Memory => _memory ?? throw NoMessage();
@@ -178,7 +178,7 @@ public readonly struct Message
     /// redelivered. <see cref="CompleteAsync"/> waits for the broker's answer and returns it.
     /// </summary>
     /// <exception cref="InvalidOperationException">The subscription does not settle explicitly.</exception>
-    public void QueueCompletion() => _lock.Complete(Offset, 1);
+    public void QueueCompletion() => DeliveryLock.Complete(Offset, 1);
 
     /// <summary>
     /// Completes the message, on a subscription with <see cref="SettleMode.Explicit"/>, and waits for the broker's
@@ -196,7 +196,7 @@ public readonly struct Message
     /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", HeaderBytes, cancellationToken);
+        DeliveryLock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", HeaderBytes, cancellationToken);
 
     /// <summary>
     /// Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: it is redelivered to any member.
@@ -225,7 +225,7 @@ public readonly struct Message
         string? reason = null,
         CancellationToken cancellationToken = default
     ) =>
-        _lock.SettleAsync(
+        DeliveryLock.SettleAsync(
             SettleKind.Abandon,
             Offset,
             1,
@@ -249,7 +249,7 @@ public readonly struct Message
     /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(
+        DeliveryLock.SettleAsync(
             SettleKind.DeadLetter,
             Offset,
             1,
@@ -272,7 +272,7 @@ public readonly struct Message
     /// then <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", HeaderBytes, cancellationToken);
+        DeliveryLock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", HeaderBytes, cancellationToken);
 
     /// <summary>Creates a message that no broker has delivered, for tests of message handlers.</summary>
     /// <param name="body">The body; copied.</param>
@@ -329,7 +329,7 @@ public readonly struct Message
         DateTimeOffset time = timestamp ?? TimeProvider.System.GetUtcNow();
         byte[] memory = MadeMessage.Write(body, key, headers, offset, time, messageId, out int record);
         DeliveryLock deliveryLock =
-            settle is null && deliveryCount == 0 ? default : MadeMessage.Lock(deliveryCount, settle);
+            settle is null && deliveryCount == 0 ? DeliveryLock.None : MadeMessage.Lock(deliveryCount, settle);
         return new Message(memory, record, offset, partition, deliveryLock);
     }
 

@@ -22,7 +22,7 @@ public readonly struct MessageBatch
     private readonly int _skip;
     private readonly int _count;
     private readonly int _partition;
-    private readonly DeliveryLock _lock;
+    private readonly DeliveryLock? _lock;
     private readonly MessageFilter? _filter;
     private readonly ViewLife _life;
 
@@ -33,7 +33,7 @@ public readonly struct MessageBatch
         int skip,
         int count,
         int partition,
-        in DeliveryLock deliveryLock,
+        DeliveryLock deliveryLock,
         MessageFilter? filter,
         ViewLife life
     )
@@ -51,7 +51,7 @@ public readonly struct MessageBatch
 
     /// <summary>A view of memory that stays as it is.</summary>
     internal MessageBatch(byte[] memory, int start, int length, int skip, int count)
-        : this(memory, start, length, skip, count, 0, default, null, default) { }
+        : this(memory, start, length, skip, count, 0, DeliveryLock.None, null, default) { }
 
     /// <summary>The partition that holds it.</summary>
     public int Partition
@@ -107,7 +107,7 @@ public readonly struct MessageBatch
         get
         {
             _life.ThrowIfOver();
-            return _lock;
+            return _lock ?? DeliveryLock.None;
         }
     }
 

@@ -32,7 +32,7 @@ public sealed class MessageConsumer : IAsyncDisposable
     private List<Message> _returned = [];
     private IAsyncEnumerator<Message>? _messages;
     private Task<bool>? _next;
-    private DeliveryLock _last;
+    private DeliveryLock _last = DeliveryLock.None;
     private int _isBusy;
     private bool _isDisposed;
 

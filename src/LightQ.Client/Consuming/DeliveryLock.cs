@@ -5,12 +5,13 @@ using LightQ.Protocol.Frames;
 namespace LightQ.Client.Consuming;
 
 /// <summary>What belongs to the messages of one delivery that their consumer settles.</summary>
+/// <remarks>An object, so that a message, which an application copies as it likes, stays small.</remarks>
 /// <param name="Settlements">Settles the messages; null when the consumer does not settle them.</param>
 /// <param name="DeliveryId">The delivery; 0 on a broadcast subscription.</param>
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
 /// <param name="LockedUntil">When their lock was to expire as they came, by the client's clock, in UTC ticks.</param>
 /// <param name="IsDoubted">Whether the messages were with a member that came to an end.</param>
-internal readonly record struct DeliveryLock(
+internal sealed record DeliveryLock(
     Settlements? Settlements,
     uint DeliveryId,
     ushort DeliveryCount,
@@ -18,6 +19,9 @@ internal readonly record struct DeliveryLock(
     bool IsDoubted = false
 )
 {
+    /// <summary>Of messages that nobody settles.</summary>
+    public static DeliveryLock None { get; } = new(null, 0, 0, 0);
+
     /// <summary>Whether the messages are this consumer's; always, where they are not locked.</summary>
     public bool IsHeld => Settlements?.Locks is not { } locks || locks.IsHeld(DeliveryId);
 

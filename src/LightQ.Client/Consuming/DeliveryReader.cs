@@ -98,7 +98,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     protected MessageFilter? Filter { get; private set; }
 
     /// <summary>The lock of the current batch's messages, with which they are settled.</summary>
-    protected DeliveryLock Lock { get; private set; }
+    protected DeliveryLock Lock { get; private set; } = DeliveryLock.None;
 
     /// <summary>The partition of the current batch.</summary>
     protected int Partition { get; private set; }
@@ -416,7 +416,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 consumer.CheckEnd();
             if (_workedOn != 0 && Window.AtATime == 0 && consumer.IsDrained)
                 Adapt(); // What the broker sends next depends on it.
-            DeliveryLock last = Begins is null ? default : Lock;
+            DeliveryLock last = Begins is null ? DeliveryLock.None : Lock;
             if (!consumer.TryTake(this, out Delivery delivery))
             {
                 last.AskForMore();
@@ -441,13 +441,15 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             }
             (_locks, _held) = (delivery.Settlements?.Locks, delivery.Held);
             (_run, _runMemory, Partition) = (delivery, block.Bytes, delivery.Source.Partition);
-            Lock = new DeliveryLock(
-                delivery.Settlements,
-                delivery.Range.DeliveryId,
-                delivery.Range.DeliveryCount,
-                delivery.LockedUntil,
-                delivery.Range.IsDoubted
-            );
+            Lock = delivery.Settlements is { } settlements
+                ? new DeliveryLock(
+                    settlements,
+                    delivery.Range.DeliveryId,
+                    delivery.Range.DeliveryCount,
+                    delivery.LockedUntil,
+                    delivery.Range.IsDoubted
+                )
+                : DeliveryLock.None;
             Begins = consumer.IsLoop && Lock.Settlements is { SaysWhatIsBegun: true } says ? says : null;
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }

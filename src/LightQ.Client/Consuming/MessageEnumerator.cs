@@ -162,7 +162,7 @@ internal sealed class MessageEnumerator(
 
     private bool IsWanted(int record)
     {
-        if (Filter!.Matches(new Message(Memory, record, _sourceOffset, Partition, default).HeaderBytes))
+        if (Filter!.Matches(new Message(Memory, record, _sourceOffset, Partition, DeliveryLock.None).HeaderBytes))
             return true;
         PassOver(_sourceOffset, 1);
         return false;

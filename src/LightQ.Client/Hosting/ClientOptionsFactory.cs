@@ -12,7 +12,8 @@ internal sealed class ClientOptionsFactory(
     IServiceProvider services,
     IEnumerable<ClientRegistration> clients,
     IEnumerable<ClientChange> changes,
-    IEnumerable<ClientRedirect> redirects
+    IEnumerable<ClientRedirect> redirects,
+    ChangeCheck check
 ) : IOptionsFactory<LightQClientOptions>
 {
     /// <exception cref="OptionsValidationException">They cannot be used; the message says why.</exception>
@@ -31,6 +32,8 @@ internal sealed class ClientOptionsFactory(
             ?? redirects.LastOrDefault(static r => r.Key is null);
         try
         {
+            if (client == clients.First())
+                check.Check(); // Once.
             LightQClientOptions options = client.Read(redirect is not null);
             foreach (ClientChange change in changes.Where(c => Equals(c.Key, client.Key)))
                 options = change.Apply(services, options);

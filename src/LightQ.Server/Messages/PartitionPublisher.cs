@@ -225,7 +225,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         for (int i = 0; i < range.Count; i++)
         {
             (PendingPublish request, int index) = _sent.Dequeue();
-            request.Acknowledge(index, Opened.Partition, range.BaseOffset + i, range.IsDuplicate);
+            request.Acknowledge(index, Opened.Partition, range, i);
         }
         for (int left = (int)range.Count; left > 0; )
             left -= _sentBatches.Dequeue();

@@ -1,6 +1,7 @@
 using Google.Protobuf.Collections;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Server.Messages;
 
@@ -57,10 +58,15 @@ internal sealed class PendingPublish
     }
 
     /// <summary>A message is acknowledged.</summary>
-    public void Acknowledge(int index, uint partition, long offset, bool isDuplicate)
+    /// <param name="index">Which of the request.</param>
+    /// <param name="partition">Where it is.</param>
+    /// <param name="range">What the broker says of it and its neighbours.</param>
+    /// <param name="place">Which of these it is.</param>
+    public void Acknowledge(int index, uint partition, in AckRange range, int place)
     {
         MessagePosition position = Ack.Positions[index];
-        (position.Partition, position.Offset, position.Duplicate) = (partition, offset, isDuplicate);
+        (position.Partition, position.Offset) = (partition, range.BaseOffset + place);
+        (position.Duplicate, position.IdUnchecked) = (range.IsDuplicate, range.IsUnchecked);
         _left--;
     }
 }

@@ -124,6 +124,22 @@ public sealed class MessageIdTests
     }
 
     [Fact]
+    public async Task Over_gRPC_an_id_that_the_topic_does_not_look_at_is_said()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(new TopicSpec("t"), Cancelled);
+        var request = new PublishRequest { Topic = "t", Messages = { new PublishedMessage() } };
+        request.Messages.Add(new PublishedMessage { MessageId = "id-0" });
+        request.Messages.Add(new PublishedMessage { MessageId = "id-0" });
+        PublishResponse published = await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", request);
+        Assert.Equal(
+            [(false, false), (false, true), (false, true)],
+            published.Positions.Select(p => (p.Duplicate, p.IdUnchecked))
+        );
+    }
+
+    [Fact]
     public async Task Over_gRPC_one_duplicate_among_a_hundred_messages_is_told_of_that_one_and_consumers_get_the_ids()
     {
         await using TestServer server = await TestServer.StartAsync();

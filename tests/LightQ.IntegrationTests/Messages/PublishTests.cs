@@ -133,6 +133,26 @@ public sealed class PublishTests
         };
 
     [Fact]
+    public async Task A_stream_that_finds_no_room_for_what_it_collects_ends_with_that()
+    {
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                DataPlane = o.DataPlane with { MaxAssemblyBytes = 300_000 },
+            }
+        );
+        server.Broker.CreateTopic("t", new TopicSettings { Partitions = 8 });
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "t" });
+        using PublishStream held = stream;
+        // The request has room; the partitions' batches, which double as they grow, have none together.
+        string body = new('x', 7_500);
+        await stream.WriteAsync([.. Enumerable.Range(0, 16).Select(i => PublishStream.Text(body, key: $"key {i}"))]);
+        RpcException ended = await Assert.ThrowsAsync<RpcException>(stream.ReadAsync);
+        Assert.Equal(StatusCode.ResourceExhausted, ended.StatusCode);
+        Assert.Contains("DataPlane:MaxAssemblyBytes", ended.Status.Detail, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task What_is_published_is_what_the_SDK_consumes()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -104,6 +104,8 @@ public sealed class LetterRightsTests
         await server.CreateTopicAsync("shared", TopicKind.Durable);
         server.Broker.Users.Grant("alike", LightQ.Broker.Users.Grant.Create(Right.Publish, "shared"));
         await RefusedCallAsync(() => CreateAsync("lamp", "shared"));
+        server.Broker.Users.Grant("alike", LightQ.Broker.Users.Grant.Create(Right.Publish, "unmade"));
+        await RefusedCallAsync(() => CreateAsync("lamp", "unmade"));
 
         await server.Broker.DeleteTopicAsync("orders", Cancelled);
         await CreateAsync("letters", "");

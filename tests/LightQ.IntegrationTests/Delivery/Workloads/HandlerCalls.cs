@@ -35,7 +35,7 @@ internal sealed class HandlerCalls
     /// <param name="partition">Its partition.</param>
     /// <param name="offset">Its offset.</param>
     /// <param name="delivery">The delivery and its lock.</param>
-    public void Add(int partition, long offset, in DeliveryLock delivery)
+    public void Add(int partition, long offset, DeliveryLock delivery)
     {
         lock (_gate)
         {
@@ -51,6 +51,6 @@ internal sealed class HandlerCalls
         }
     }
 
-    /// <inheritdoc cref="Add(int, long, in DeliveryLock)"/>
+    /// <inheritdoc cref="Add(int, long, DeliveryLock)"/>
     public void Add(in Message message) => Add(message.Partition, message.Offset, message.DeliveryLock);
 }

@@ -209,6 +209,66 @@ public sealed class ConfigurationTests
         Assert.Equal(("queue", "billing"), (client.Options.Host, client.Options.ClientName));
     }
 
+    [Theory]
+    [InlineData("returns", "billing", null, "the processor of 'returns' for group 'billing', which is not")]
+    [InlineData("orders", "bills", null, "the processor of 'orders' for group 'bills', which is not")]
+    [InlineData("orders", "billing", "audit", "of 'orders' for group 'billing' with the client 'audit', which is not")]
+    public async Task Options_of_a_processor_that_is_not_registered_fail_the_start(
+        string topic,
+        string group,
+        string? clientKey,
+        string wrong
+    )
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
+        builder
+            .Services.ConfigureLightQProcessor(topic, group, builder.Configuration.GetSection("Worker"), clientKey)
+            .AddLightQ("lightq://nowhere.invalid")
+            .AddLightQTopic(new TopicSpec("orders"))
+            .AddLightQProcessor<Handler>("orders", "billing");
+        using IHost host = builder.Build();
+        OptionsValidationException refused = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            host.StartAsync(TestContext.Current.CancellationToken)
+        );
+        Assert.Contains(wrong, refused.Message, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "registered. Registered: the processor of 'orders' for group 'billing'.",
+            refused.Message,
+            StringComparison.Ordinal
+        );
+    }
+
+    [Fact]
+    public async Task Options_of_a_client_that_is_not_registered_fail_the_start()
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
+        builder
+            .Services.ConfigureLightQ((_, options) => options, "audits")
+            .AddLightQ("lightq://plain")
+            .AddKeyedLightQ("audit", "lightq://audit");
+        using IHost host = builder.Build();
+        OptionsValidationException refused = await Assert.ThrowsAsync<OptionsValidationException>(() =>
+            host.StartAsync(TestContext.Current.CancellationToken)
+        );
+        Assert.Equal(
+            "ConfigureLightQ is called for the client 'audits', which is not registered. Registered: the client without "
+                + "a key, the client 'audit'.",
+            refused.Message
+        );
+    }
+
+    [Fact]
+    public void Two_keys_of_the_same_text_are_refused_as_their_options_would_be_one()
+    {
+        IServiceCollection services = new ServiceCollection().AddKeyedLightQ("1", "lightq://a");
+        services.AddKeyedLightQ("1", "lightq://b"); // The same key again: the last counts, as of all services.
+        Assert.Contains(
+            "key with the text '1'",
+            Assert.Throws<ArgumentException>(() => services.AddKeyedLightQ(1, "lightq://c")).Message,
+            StringComparison.Ordinal
+        );
+    }
+
     private static async Task<LightQClientOptions> ReadAsync(params (string Key, string Value)[] settings)
     {
         await using ServiceProvider services = Add(settings).BuildServiceProvider();
@@ -221,5 +281,10 @@ public sealed class ConfigurationTests
             .AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(s.Key, (string?)s.Value)))
             .Build();
         return new ServiceCollection().AddLightQ(configuration.GetSection("LightQ"));
+    }
+
+    private sealed class Handler : IMessageHandler
+    {
+        public Task HandleAsync(ProcessMessageEventArgs args) => Task.CompletedTask;
     }
 }

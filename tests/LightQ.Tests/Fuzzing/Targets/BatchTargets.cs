@@ -1,5 +1,6 @@
 using System.IO.Compression;
 using LightQ.Client;
+using LightQ.Client.Consuming;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
@@ -232,7 +233,7 @@ internal static class BatchTargets
                 skip,
                 count,
                 0,
-                default,
+                DeliveryLock.None,
                 skip > 1 ? _filter : null,
                 default
             );
@@ -246,7 +247,7 @@ internal static class BatchTargets
             }
             foreach (RecordView record in received)
             {
-                var message = new Message(memory, at, record.Offset, 0, default);
+                var message = new Message(memory, at, record.Offset, 0, DeliveryLock.None);
                 at += RecordWriter.SizeOf(record.Body.Length, record.Key.Length, record.HeaderBytes.Length);
                 ThrowUnless(
                     message.BodySpan.SequenceEqual(record.Body)

@@ -1,3 +1,4 @@
+using System.Net;
 using LightQ.Broker;
 using LightQ.Server;
 using LightQ.Server.Limits;
@@ -23,5 +24,22 @@ public sealed class ServerLimitsTests
         Assert.Equal(" (120 more of these had no line)", unsaid);
         Assert.True(limits.MayLogRefusal("login", out unsaid));
         Assert.Equal("", unsaid);
+    }
+
+    [Fact]
+    public void An_address_has_a_share_of_the_descriptors_or_as_many_as_the_limit_of_its_connections_says()
+    {
+        IPAddress address = IPAddress.Parse("10.0.0.1");
+        int all = Math.Min(DescriptorReserve.ForConnections, 100_000);
+        Assert.SkipWhen(all < DescriptorReserve.ForConnections, "The system allows more descriptors than are tried.");
+        Assert.InRange(Taken(new LightQServerOptions()), 1, all - 1);
+        Assert.Equal(all, Taken(new LightQServerOptions { DataPlane = new() { MaxConnectionsPerAddress = 10 } }));
+        Assert.Equal(all, Taken(new LightQServerOptions { Http = new() { MaxConnectionsPerAddress = 10 } }));
+
+        int Taken(LightQServerOptions options)
+        {
+            var limits = new ServerLimits(options, new LimitRefusals(), TimeProvider.System, NullLogger.Instance);
+            return Enumerable.Range(0, all).Count(_ => limits.TryTakeDescriptor(address));
+        }
     }
 }
