@@ -56,8 +56,15 @@ internal sealed class FrameAssembly(ServerLimits limits, BodyAccount account, Da
         return null;
     }
 
-    /// <summary>The block that holds so much where large ones are scarce: it doubles when it is full.</summary>
-    private long BlockOf(long bytes) => Math.Max(blocks.Greeting.BlockBytes, 2 * bytes);
+    /// <summary>
+    /// The block that holds so much, and what comes with it, where large ones are scarce. A small one is exchanged when
+    /// three quarters are full, at the latest.
+    /// </summary>
+    private long BlockOf(long bytes)
+    {
+        long small = blocks.Greeting.BlockBytes;
+        return bytes <= small / 4 * 3 ? small : DataPlaneBlocks.ReceiveBytes;
+    }
 
     /// <summary>The frame is whole, or will never be.</summary>
     public void End()

@@ -18,7 +18,7 @@ namespace LightQ.Server.Tls;
 /// </remarks>
 internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlocks pools) : PipeReader
 {
-    /// <summary>The part of a block that must be free to receive into it.</summary>
+    /// <summary>One so many-th of a block must be free to receive into it.</summary>
     private const int SmallestReceive = 16;
 
     private BlockPool _blocks = pools.Greeting;
@@ -72,9 +72,7 @@ internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlock
         {
             if (_block is null)
                 await tls.ReadAsync(Memory<byte>.Empty).ConfigureAwait(false);
-            if (_block is null && _isWide)
-                _blocks = pools.Next;
-            _blocks.MakeRoom(ref _block, ref _start, ref _end, _blocks.BlockBytes / SmallestReceive);
+            pools.MakeRoom(ref _blocks, _isWide, ref _block, ref _start, ref _end, SmallestReceive);
             int received = await tls.ReadAsync(_block.AsMemory(_end)).ConfigureAwait(false);
             _ended = received == 0;
             _end += received;

@@ -17,7 +17,7 @@ namespace LightQ.Server.Transport;
 /// </remarks>
 internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult>
 {
-    /// <summary>The part of a block that must be free to receive into it.</summary>
+    /// <summary>One so many-th of a block must be free to receive into it.</summary>
     private const int SmallestReceive = 4;
 
     private readonly Socket _socket;
@@ -116,9 +116,7 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
         }
         else
         {
-            if (_block is null && _isWide)
-                _blocks = _pools.Next;
-            _blocks.MakeRoom(ref _block, ref _start, ref _end, _blocks.BlockBytes / SmallestReceive);
+            _pools.MakeRoom(ref _blocks, _isWide, ref _block, ref _start, ref _end, SmallestReceive);
             _receive.SetBuffer(_block, _end, _block.Length - _end);
         }
         try

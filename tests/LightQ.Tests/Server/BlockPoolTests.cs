@@ -45,4 +45,27 @@ public sealed class BlockPoolTests
         Assert.Same(small, pool.Rent());
         Assert.NotSame(block, pool.Rent());
     }
+
+    [Fact]
+    public void Where_large_blocks_are_scarce_what_outgrows_a_small_one_gets_a_large_one_at_once()
+    {
+        var pools = new DataPlaneBlocks();
+        while (!pools.AreScarce)
+            pools.Receive.Rent();
+        int lent = pools.Receive.Lent;
+        (BlockPool blocks, byte[]? block, int start, int end) = (pools.Greeting, null, 0, 0);
+        pools.MakeRoom(ref blocks, isWide: true, ref block, ref start, ref end, smallestPart: 4);
+        Assert.Equal((pools.Greeting.BlockBytes, lent), (block.Length, pools.Receive.Lent));
+        byte[] small = block;
+        small[100] = 7;
+        (start, end) = (100, small.Length);
+
+        pools.MakeRoom(ref blocks, isWide: true, ref block, ref start, ref end, smallestPart: 4);
+
+        Assert.Equal((DataPlaneBlocks.ReceiveBytes, lent + 1), (block.Length, pools.Receive.Lent));
+        Assert.Equal((7, 0, small.Length - 100), (block[0], start, end));
+        Assert.Same(small, pools.Greeting.Rent());
+        blocks.Return(block);
+        Assert.Equal(lent, pools.Receive.Lent);
+    }
 }
