@@ -107,7 +107,7 @@ internal static partial class ClientLog
     [LoggerMessage(
         2132,
         LogLevel.Error,
-        "A message of {Topic} has failed in its last delivery and becomes a dead letter of {Group} (partition "
+        "A message of {Topic} has failed for the last time and becomes a dead letter of {Group} (partition "
             + "{Partition}, offset {Offset}, key {Key}, message id {MessageId}, delivery {Delivery}): {Error}"
     )]
     public static partial void LastDeliveryFailed(

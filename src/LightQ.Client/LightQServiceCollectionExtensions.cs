@@ -203,7 +203,7 @@ public static class LightQServiceCollectionExtensions
     /// <see cref="ProcessorOptions"/>, as <c>"MaxConcurrency": 8</c> or <c>"MaxLockRenewal": "00:10:00"</c>. They
     /// override what <c>AddLightQProcessor</c> says. The section is read when the host makes the processor, with all
     /// that configures the host by then. A key that is unknown or has a wrong value fails the start of the host, with
-    /// its name, and so does a processor that is not registered.
+    /// its name (<see cref="OptionsValidationException"/>), and so does a processor that is not registered.
     /// </summary>
     /// <param name="services">Where the processor is registered, before or later.</param>
     /// <param name="topic">The processor's topic.</param>

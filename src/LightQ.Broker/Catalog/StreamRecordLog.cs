@@ -156,6 +156,7 @@ internal sealed class StreamRecordLog : IRecordLog
         await _reading.WaitAsync(cancellationToken).ConfigureAwait(false);
         try
         {
+            int found = await CountRewritesAsync(cancellationToken).ConfigureAwait(false);
             CatalogRecord[] live;
             lock (Tables.Lock)
             {
@@ -163,7 +164,7 @@ internal sealed class StreamRecordLog : IRecordLog
                 {
                     Cluster = Tables.Cluster! with
                     {
-                        Rewritten = Tables.Cluster.Rewritten + 1,
+                        Rewritten = Math.Max(Tables.Cluster.Rewritten, found) + 1,
                         RewrittenFrom = _applied,
                     },
                 };
@@ -517,6 +518,26 @@ internal sealed class StreamRecordLog : IRecordLog
                 await ReloadAsync(cancellationToken).ConfigureAwait(false);
                 return;
             }
+        }
+    }
+
+    /// <summary>
+    /// How often the catalog that is there was written anew: also by a node that knew less, whose writing others may
+    /// have taken. They take what is written next.
+    /// </summary>
+    private async Task<int> CountRewritesAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            CatalogLoad load = await CatalogLoad.ReadAsync(_stream, cancellationToken).ConfigureAwait(false);
+            lock (load.Tables.Lock)
+            {
+                return load.Tables.Cluster is { } cluster && cluster.Id == Tables.Cluster!.Id ? cluster.Rewritten : 0;
+            }
+        }
+        catch (ReplicationException)
+        {
+            return 0; // It is gone, or cannot be read, by anybody.
         }
     }
 

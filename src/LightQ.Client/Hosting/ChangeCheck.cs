@@ -24,8 +24,9 @@ internal sealed class ChangeCheck(
         if (processorChanges.FirstOrDefault(change => !processors.Any(change.IsOf)) is { } processor)
         {
             throw new ArgumentException(
-                $"ConfigureLightQProcessor is called for {Processor(processor.Topic, processor.Group, processor.ClientKey)}, "
-                    + "which is not registered. Registered: "
+                "ConfigureLightQProcessor is called for "
+                    + Processor(processor.Topic, processor.Group, processor.ClientKey)
+                    + ", which is not registered. Registered: "
                     + $"{List(processors.Select(static p => Processor(p.Topic, p.Group, p.ClientKey)))}."
             );
         }

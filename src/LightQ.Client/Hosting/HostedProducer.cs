@@ -207,7 +207,7 @@ internal sealed class HostedProducer<T>(
                             ? e
                             : new LightQException(
                                 reason.Code,
-                                $"{reason.Message} It cannot be opened again yet ({e.Code}): {e.Message}"
+                                $"{reason.Message.TrimEnd('.')}. It cannot be opened again yet ({e.Code}): {e.Message}"
                             )
                     );
                     wait = RetryDelay.Reconnect(client.Options, attempt, Random.Shared.NextDouble());

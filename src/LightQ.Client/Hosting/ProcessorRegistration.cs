@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Options;
+
 namespace LightQ.Client.Hosting;
 
 /// <summary>A processor that a host is to run.</summary>
@@ -19,11 +21,22 @@ internal sealed record ProcessorRegistration(
 )
 {
     /// <summary>How it works, of code and configuration.</summary>
+    /// <exception cref="OptionsValidationException">The configuration cannot be used; the message says why.</exception>
     public ProcessorOptions ReadOptions(IEnumerable<ProcessorChange> changes)
     {
         ProcessorOptions options = Options ?? new ProcessorOptions();
         foreach (ProcessorChange change in changes.Where(c => c.IsOf(this)))
-            options = ProcessorSection.Read(change.Section, options);
+        {
+            try
+            {
+                options = ProcessorSection.Read(change.Section, options);
+            }
+            catch (ArgumentException e)
+            {
+                // As of clients: without the exception itself, whose stack would hide the words.
+                throw new OptionsValidationException($"{Topic} for {Group}", typeof(ProcessorOptions), [e.Message]);
+            }
+        }
         return options;
     }
 }

@@ -52,7 +52,7 @@ public sealed class FailureLogTests
                 + $"InvalidOperationException: no customer",
             errors.Select(e => e.Message)
         );
-        Assert.Equal(10, errors.Count(e => e.Message.Contains("in its last delivery", StringComparison.Ordinal)));
+        Assert.Equal(10, errors.Count(e => e.Message.Contains("for the last time", StringComparison.Ordinal)));
         Assert.Contains(
             $"{Messages - 10} more failures of the processor of orders for billing (last deliveries) are left out",
             string.Join('\n', errors.Select(e => e.Message)),

@@ -116,9 +116,9 @@ public sealed class SilentFailureTests
         await host.StartAsync(Cancel);
         await PublishAsync(broker, "first");
 
-        string last = Assert.Single(await log.HasAsync("has failed in its last delivery", 1));
+        string last = Assert.Single(await log.HasAsync("has failed for the last time", 1));
         Assert.Equal(
-            "A message of orders has failed in its last delivery and becomes a dead letter of billing (partition 0, "
+            "A message of orders has failed for the last time and becomes a dead letter of billing (partition 0, "
                 + "offset 0, key k-first, message id first, delivery 3 of 3): TimeoutException: late",
             last
         );

@@ -239,6 +239,24 @@ public sealed class ConfigurationTests
     }
 
     [Fact]
+    public async Task Wrong_options_of_a_processor_fail_as_those_of_a_client()
+    {
+        IConfigurationRoot configuration = new ConfigurationBuilder()
+            .AddInMemoryCollection([KeyValuePair.Create("Worker:MaxConcurency", (string?)"8")])
+            .Build();
+        await using ServiceProvider services = new ServiceCollection()
+            .AddLogging()
+            .AddLightQ("lightq://nowhere.invalid")
+            .AddLightQProcessor<Handler>("orders", "billing")
+            .ConfigureLightQProcessor("orders", "billing", configuration.GetSection("Worker"))
+            .BuildServiceProvider();
+        OptionsValidationException refused = Assert.Throws<OptionsValidationException>(() =>
+            services.GetServices<IHostedService>().ToArray()
+        );
+        Assert.StartsWith("'Worker:MaxConcurency' is no setting of a processor", refused.Message);
+    }
+
+    [Fact]
     public async Task Options_of_a_client_that_is_not_registered_fail_the_start()
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
@@ -251,8 +269,8 @@ public sealed class ConfigurationTests
             host.StartAsync(TestContext.Current.CancellationToken)
         );
         Assert.Equal(
-            "ConfigureLightQ is called for the client 'audits', which is not registered. Registered: the client without "
-                + "a key, the client 'audit'.",
+            "ConfigureLightQ is called for the client 'audits', which is not registered. Registered: the client "
+                + "without a key, the client 'audit'.",
             refused.Message
         );
     }
