@@ -32,7 +32,7 @@ internal sealed class ClientOptionsFactory(
             ?? redirects.LastOrDefault(static r => r.Key is null);
         try
         {
-            if (client == clients.First())
+            if (name == clients.First().Name)
                 check.Check(); // Once.
             LightQClientOptions options = client.Read(redirect is not null);
             foreach (ClientChange change in changes.Where(c => Equals(c.Key, client.Key)))

@@ -58,7 +58,7 @@ internal sealed class FrameAssembly(ServerLimits limits, BodyAccount account, Da
 
     /// <summary>
     /// The block that holds so much, and what comes with it, where large ones are scarce. A small one is exchanged when
-    /// three quarters are full, at the latest.
+    /// three quarters are full, at the earliest.
     /// </summary>
     private long BlockOf(long bytes)
     {

@@ -262,6 +262,7 @@ public sealed class ConfigurationTests
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
         builder
             .Services.ConfigureLightQ((_, options) => options, "audits")
+            .AddLightQ("lightq://replaced")
             .AddLightQ("lightq://plain")
             .AddKeyedLightQ("audit", "lightq://audit");
         using IHost host = builder.Build();
